@@ -1,0 +1,101 @@
+import type { FieldError, KubeObject, ResourceType } from '@crosstie/kube'
+import type { JSONSchemaProps } from '@crosstie/kube/schema'
+
+/**
+ * One kind that the server serves, built in or from a CRD: the same shape, so
+ * that the path of a request never asks which of the two it is.
+ */
+export interface Definition {
+  readonly group: string
+  readonly names: Names
+  readonly namespaced: boolean
+  /** In order of priority. Only served ones. */
+  readonly versions: readonly Version[]
+  /** The version that objects are kept in. */
+  readonly storage: string
+  /** Which of the verbs exist; most kinds have all, reviews only `create`. */
+  readonly verbs: readonly Verb[]
+  readonly strategy: Strategy
+  /** Changes the version of objects. Absent: only apiVersion differs between versions. */
+  readonly convert?: (
+    objects: readonly KubeObject[],
+    version: string,
+    signal?: AbortSignal,
+  ) => Promise<readonly KubeObject[]>
+  /** Set when the definition came from a CRD: its name, uid and generation. */
+  readonly crd?: { readonly name: string; readonly uid: string; readonly generation: number }
+}
+
+export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+export interface Names {
+  readonly plural: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+}
+
+export interface Version {
+  readonly name: string
+  /** Schema of the whole object in this version, as published. Absent: anything goes (never for built-in kinds). */
+  readonly schema?: JSONSchemaProps
+  readonly subresources: Subresources
+  readonly columns: readonly Column[]
+  /** `.spec.color` style paths that field selectors may use, beside metadata.name and metadata.namespace. */
+  readonly selectableFields: readonly string[]
+  readonly deprecated?: boolean
+  readonly deprecationWarning?: string
+}
+
+export interface Subresources {
+  readonly status?: boolean
+  readonly scale?: {
+    readonly specReplicasPath: string
+    readonly statusReplicasPath: string
+    readonly labelSelectorPath?: string
+  }
+}
+
+/** A column of `kubectl get`. Built-in kinds compute cells; CRDs give a JSONPath. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+  readonly format?: string
+  readonly description?: string
+  readonly priority?: number
+  readonly jsonPath?: string
+  readonly cell?: (object: KubeObject, now: number) => unknown
+}
+
+export interface WriteContext {
+  readonly type: ResourceType
+  readonly subresource: string
+  readonly user: { readonly name: string; readonly groups: readonly string[] }
+  readonly now: number
+  readonly warnings: string[]
+}
+
+/**
+ * What is particular to a kind between the wire and the store. Everything
+ * general (names, metadata, pruning, defaulting, schema, CEL, managedFields,
+ * finalizers) is the pipeline's. The object given is the pipeline's own copy and may be changed.
+ */
+export interface Strategy {
+  /** Defaults beyond the schema's, and fields that only the server may set. `old` is undefined on create. */
+  prepare?(object: Record<string, unknown>, old: KubeObject | undefined, context: WriteContext): void
+  validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldError[]
+  /** `generation` grows when anything but metadata and status changes. Kinds without generation say 'never'. */
+  readonly generation: 'onChange' | 'never'
+  /** May an update leave out metadata.resourceVersion? */
+  readonly unconditionalUpdate: boolean
+  /** Does PUT on a missing name create it? */
+  readonly createOnUpdate: boolean
+  /** The name's own rule. */
+  readonly nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment'
+  /** Checked after admission, right before the store, inside the write's loop: who may do this, such as RBAC escalation. */
+  authorizeWrite?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void | Promise<void>
+  /** Only for kinds that are questions: answers instead of storing. */
+  answer?(object: KubeObject, context: WriteContext): Promise<KubeObject> | KubeObject
+}

@@ -1,0 +1,267 @@
+import { stringify } from './json.js'
+
+/** Says what was being attempted. Its `cause` says why that failed. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError'
+}
+
+/** Runs one step. If it throws, the error leaving here names the step. */
+export async function attempt<T>(what: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (cause) {
+    throw new AttemptError(`cannot ${what}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+export type Reason =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Expired'
+  | 'Invalid'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServiceUnavailable'
+  | 'Timeout'
+  | 'ServerTimeout'
+  | 'StorageReadError'
+  | ''
+
+export interface StatusCause {
+  readonly reason?: string
+  readonly message?: string
+  readonly field?: string
+}
+
+export interface StatusDetails {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+/** The metav1.Status that a failed request is answered with. */
+export interface Status {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly status: 'Success' | 'Failure'
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: StatusDetails
+  readonly code?: number
+}
+
+/** What a Kubernetes client sees when a request fails. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly code: number
+  readonly reason: Reason
+  readonly details: StatusDetails | undefined
+  /** For the rare answers whose list metadata carries something, such as a fresh continue token. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+
+  constructor(
+    code: number,
+    reason: Reason,
+    message: string,
+    options?: ErrorOptions & { details?: StatusDetails; metadata?: Readonly<Record<string, unknown>> },
+  ) {
+    super(message, options)
+    this.code = code
+    this.reason = reason
+    this.details = options?.details
+    this.metadata = options?.metadata
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: this.metadata ?? {},
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details ? { details: this.details } : {}),
+      code: this.code,
+    }
+  }
+}
+
+/** Callers ask about an error's kind, never about its words. */
+export function findInChain<E>(error: unknown, kind: abstract new (...args: never) => E): E | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof kind) return e
+  }
+  return undefined
+}
+
+export function hasReason(error: unknown, reason: Reason): boolean {
+  return findInChain(error, StatusError)?.reason === reason
+}
+
+export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict')
+export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound')
+export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists')
+export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone')
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+interface Named {
+  readonly group: string
+  readonly resource: string
+}
+
+function qualified({ group, resource }: Named): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, 'BadRequest', message)
+}
+
+export function notFound(type: Named, name: string): StatusError {
+  const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
+  return new StatusError(404, 'NotFound', `${qualified(type)} "${name}" not found`, { details })
+}
+
+export function alreadyExists(type: Named, name: string): StatusError {
+  const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
+  return new StatusError(409, 'AlreadyExists', `${qualified(type)} "${name}" already exists`, { details })
+}
+
+export function conflict(type: Named, name: string, why: string): StatusError {
+  const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
+  const message = `Operation cannot be fulfilled on ${qualified(type)} "${name}": ${why}`
+  return new StatusError(409, 'Conflict', message, { details })
+}
+
+export function forbidden(type: Named, name: string, why: string): StatusError {
+  const details = { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.resource }
+  const message = name
+    ? `${qualified(type)} "${name}" is forbidden: ${why}`
+    : type.resource
+      ? `${qualified(type)} is forbidden: ${why}`
+      : `forbidden: ${why}`
+  return new StatusError(403, 'Forbidden', message, { details })
+}
+
+export type FieldErrorType =
+  | 'NotFound'
+  | 'Required'
+  | 'Duplicate'
+  | 'Invalid'
+  | 'NotSupported'
+  | 'Forbidden'
+  | 'TooLong'
+  | 'TooMany'
+  | 'TypeInvalid'
+  | 'Internal'
+
+/** One complaint about one field, in the words of k8s.io/apimachinery's field errors. */
+export interface FieldError {
+  readonly type: FieldErrorType
+  /** `spec.versions[0].name`; map keys that are no identifiers are written `labels[a/b]`. */
+  readonly field: string
+  readonly value?: unknown
+  readonly detail: string
+  /** A CEL rule may choose the reason its failure is reported with. */
+  readonly reason?: string
+}
+
+export const fieldErrors = {
+  required: (field: string, detail = ''): FieldError => ({ type: 'Required', field, detail }),
+  invalid: (field: string, value: unknown, detail: string): FieldError => ({ type: 'Invalid', field, value, detail }),
+  forbidden: (field: string, detail: string): FieldError => ({ type: 'Forbidden', field, detail }),
+  duplicate: (field: string, value: unknown): FieldError => ({ type: 'Duplicate', field, value, detail: '' }),
+  notFound: (field: string, value: unknown): FieldError => ({ type: 'NotFound', field, value, detail: '' }),
+  notSupported: (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+    type: 'NotSupported',
+    field,
+    value,
+    detail: supported.length > 0 ? `supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : '',
+  }),
+  tooLong: (field: string, _value: unknown, max: number): FieldError => ({
+    type: 'TooLong',
+    field,
+    // The real server leaves the value out of what may be a megabyte of text.
+    value: '<value omitted>',
+    detail: `may not be more than ${max} bytes`,
+  }),
+  tooMany: (field: string, actual: number, max: number): FieldError => ({
+    type: 'TooMany',
+    field,
+    value: actual,
+    detail: `must have at most ${max} items`,
+  }),
+  typeInvalid: (field: string, value: unknown, detail: string): FieldError => ({
+    type: 'TypeInvalid',
+    field,
+    value,
+    detail,
+  }),
+  internal: (field: string, detail: string): FieldError => ({ type: 'Internal', field, detail }),
+}
+
+const fieldErrorWords: Record<FieldErrorType, string> = {
+  NotFound: 'Not found',
+  Required: 'Required value',
+  Duplicate: 'Duplicate value',
+  Invalid: 'Invalid value',
+  NotSupported: 'Unsupported value',
+  Forbidden: 'Forbidden',
+  TooLong: 'Too long',
+  TooMany: 'Too many',
+  TypeInvalid: 'Invalid value',
+  Internal: 'Internal error',
+}
+
+/** `Invalid value: "x": must be …`: the complaint without the field. */
+export function fieldErrorBody(error: FieldError): string {
+  const word = fieldErrorWords[error.type]
+  const bare = error.type === 'Required' || error.type === 'Forbidden' || error.type === 'TooLong'
+  const omitsValue = bare || error.type === 'Internal'
+  const head = omitsValue ? word : `${word}: ${printValue(error.value)}`
+  return error.detail === '' ? head : `${head}: ${error.detail}`
+}
+
+export function fieldErrorText(error: FieldError): string {
+  return `${error.field}: ${fieldErrorBody(error)}`
+}
+
+/** How the real server prints a bad value: strings quoted, the rest as JSON. */
+function printValue(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  return typeof value === 'string' ? JSON.stringify(value) : stringify(value)
+}
+
+/** 422 with every complaint, worded as kubectl's users know it. */
+export function invalid(
+  kind: { group: string; kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const texts = [...new Set(errors.map(fieldErrorText))]
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const causes = errors.map((error) => ({
+    reason: error.reason ?? `FieldValue${error.type}`,
+    message: fieldErrorBody(error),
+    field: error.field,
+  }))
+  const details = { name, ...(kind.group ? { group: kind.group } : {}), kind: kind.kind, causes }
+  return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${list}`, { details })
+}

@@ -1,0 +1,6 @@
+export * from './client.js'
+export * from './clock.js'
+export * from './errors.js'
+export * from './json.js'
+export * from './kind.js'
+export * from './object.js'

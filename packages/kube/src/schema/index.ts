@@ -1,0 +1,1 @@
+export type { JSONSchemaProps, ValidationRule } from './types.js'

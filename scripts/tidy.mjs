@@ -1,0 +1,51 @@
+// Checks what a linter does not know: the direction of imports and the size of files.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { layers, mayImport } from './layers.mjs'
+
+const FILE_LINES_MAX = 500
+
+const folders = layers.flat()
+const complaints = []
+for (const folder of folders) {
+  for (const file of sourceFiles(folder)) checkFile(folder, file)
+}
+for (const complaint of complaints) console.error(complaint)
+process.exitCode = complaints.length > 0 ? 1 : 0
+
+function checkFile(folder, file) {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  if (lines.length > FILE_LINES_MAX && !/\.(test|generated)\.ts$/.test(file)) {
+    complaints.push(`${file}: ${lines.length} lines, more than ${FILE_LINES_MAX}`)
+  }
+  lines.forEach((line, index) => {
+    const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/.exec(line)?.[1]
+    const to = specifier && importedFolder(file, specifier)
+    if (to && !mayImport(folder, to)) complaints.push(`${file}:${index + 1}: ${folder} may not import ${to}`)
+  })
+}
+
+/** Both '@crosstie/kube' and '../../kube/src/errors.js' mean packages/kube. */
+function importedFolder(file, specifier) {
+  if (specifier.startsWith('.')) {
+    const path = normalize(join(dirname(file), specifier))
+    return folders.find((folder) => path.startsWith(`${folder}/`))
+  }
+  const name = /^@crosstie\/([^/]+)/.exec(specifier)?.[1] ?? (specifier === 'crosstie' ? 'crosstie' : undefined)
+  return folders.find((folder) => packageName(folder) === name)
+}
+
+function packageName(folder) {
+  return folder
+    .replace(/^(packages|apps)\//, '')
+    .replace(/^providers\//, 'provider-')
+    .replace(/^test\//, 'test-')
+}
+
+function sourceFiles(folder) {
+  if (!existsSync(folder)) return [] // Planned, but not there yet.
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((name) => name.endsWith('.ts') && !/(^|\/)(dist|node_modules)\//.test(name))
+    .map((name) => join(folder, name))
+}
