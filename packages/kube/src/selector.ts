@@ -1,0 +1,476 @@
+import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
+import { getOwn } from './json.js'
+
+export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!'
+
+/** One condition on one label. `values` holds one value for the comparisons and none for the existence tests. */
+export interface LabelRequirement {
+  readonly key: string
+  readonly operator: LabelOperator
+  readonly values: readonly string[]
+}
+
+/** Which labels are wanted. All requirements must hold. */
+export interface Selector {
+  /** True when it restricts nothing. */
+  readonly empty: boolean
+  readonly requirements: readonly LabelRequirement[]
+  matches(labels: Readonly<Record<string, string>> | undefined): boolean
+  /** The text in canonical form: requirements by key, values sorted. */
+  toString(): string
+}
+
+/** metav1.LabelSelector, as objects carry it. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly LabelSelectorRequirement[]
+}
+
+export interface LabelSelectorRequirement {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[]
+}
+
+export interface FieldRequirement {
+  readonly field: string
+  readonly operator: '=' | '!='
+  readonly value: string
+}
+
+/** Which field values are wanted. A field that is not there counts as the empty string. */
+export interface FieldSelector {
+  readonly empty: boolean
+  readonly requirements: readonly FieldRequirement[]
+  matches(fields: Readonly<Record<string, string>>): boolean
+  /** The value that a field must have exactly, if the selector says so. */
+  exact(field: string): string | undefined
+  toString(): string
+}
+
+/** Matches everything. */
+export const everything: Selector = labelSelector([])
+
+/** Matches nothing: what a missing LabelSelector object means. */
+export const nothing: Selector = { empty: false, requirements: [], matches: () => false, toString: () => '' }
+
+/** Parses what `labelSelector=` carries. Throws a 400 StatusError worded as kube-apiserver's. */
+export function parseLabelSelector(text: string): Selector {
+  if (text === '') return everything
+  return labelSelector(parseRequirements(scan(text)))
+}
+
+/**
+ * The selector that a LabelSelector object describes: an absent one matches nothing, an empty one everything.
+ * Throws a 400 StatusError when it is not valid.
+ */
+export function selectorOf(selector: LabelSelector | null | undefined): Selector {
+  if (selector === undefined || selector === null) return nothing
+  const requirements: LabelRequirement[] = []
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
+    requirements.push(requirement(key, '=', [value]))
+  }
+  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+    const op = expressionOperators.get(operator)
+    if (!op) throw badRequest(`${JSON.stringify(operator ?? '')} is not a valid label selector operator`)
+    requirements.push(requirement(key, op, values ?? []))
+  }
+  return requirements.length === 0 ? everything : labelSelector(requirements)
+}
+
+const expressionOperators: ReadonlyMap<string, LabelOperator> = new Map([
+  ['In', 'in'],
+  ['NotIn', 'notin'],
+  ['Exists', 'exists'],
+  ['DoesNotExist', '!'],
+])
+
+function labelSelector(unsorted: readonly LabelRequirement[]): Selector {
+  const requirements = [...unsorted].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  const tests = requirements.map(labelTest)
+  return {
+    empty: requirements.length === 0,
+    requirements,
+    matches(labels = {}) {
+      for (const test of tests) if (!test(labels)) return false
+      return true
+    },
+    toString: () => requirements.map(requirementText).join(','),
+  }
+}
+
+type LabelTest = (labels: Readonly<Record<string, string>>) => boolean
+
+function labelTest({ key, operator, values }: LabelRequirement): LabelTest {
+  const read = (labels: Readonly<Record<string, string>>) => getOwn(labels, key) as string | undefined
+  switch (operator) {
+    case 'exists':
+      return (labels) => read(labels) !== undefined
+    case '!':
+      return (labels) => read(labels) === undefined
+    case '!=':
+    case 'notin':
+      return (labels) => {
+        const value = read(labels)
+        return value === undefined || !values.includes(value)
+      }
+    case 'gt':
+    case 'lt': {
+      const bound = parseInt64(values[0]!)!
+      return (labels) => {
+        const value = parseInt64(read(labels) ?? '')
+        return value !== undefined && (operator === 'gt' ? value > bound : value < bound)
+      }
+    }
+    default:
+      return (labels) => {
+        const value = read(labels)
+        return value !== undefined && values.includes(value)
+      }
+  }
+}
+
+function requirementText({ key, operator, values }: LabelRequirement): string {
+  const list = [...values].sort().join(',')
+  switch (operator) {
+    case 'exists':
+      return key
+    case '!':
+      return `!${key}`
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${list})`
+    case 'gt':
+      return `${key}>${list}`
+    case 'lt':
+      return `${key}<${list}`
+    default:
+      return `${key}${operator}${list}`
+  }
+}
+
+function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  return BigInt.asIntN(64, value) === value ? value : undefined
+}
+
+/** Makes a requirement, or says everything that is wrong with it. */
+function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+  const errors: FieldError[] = []
+  const keyErrors = qualifiedNameErrors(key)
+  if (keyErrors.length > 0) errors.push(fieldErrors.invalid('key', key, keyErrors.join('; ')))
+  errors.push(...countErrors(operator, values))
+  values.forEach((value, index) => {
+    const complaints = labelValueErrors(value)
+    if (complaints.length > 0) {
+      errors.push(fieldErrors.invalid(`values[${index}][${key}]`, value, complaints.join('; ')))
+    }
+  })
+  if (errors.length > 0) throw badRequest(aggregate(errors))
+  return { key, operator, values }
+}
+
+function countErrors(operator: LabelOperator, values: readonly string[]): FieldError[] {
+  const invalid = (detail: string) => [fieldErrors.invalid('values', values, detail)]
+  switch (operator) {
+    case 'in':
+    case 'notin':
+      return values.length > 0 ? [] : invalid("for 'in', 'notin' operators, values set can't be empty")
+    case 'exists':
+    case '!':
+      return values.length === 0 ? [] : invalid('values set must be empty for exists and does not exist')
+    case 'gt':
+    case 'lt':
+      return values.flatMap((value, index) =>
+        parseInt64(value) !== undefined
+          ? []
+          : [fieldErrors.invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")],
+      )
+    default:
+      return values.length === 1 ? [] : invalid('exact-match compatibility requires one single value')
+  }
+}
+
+function aggregate(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(fieldErrorText))]
+  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+}
+
+const nameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const nameRule =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
+  `(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${nameFormat}')`
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+const labelValueRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
+  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+
+/** What is wrong with a label or annotation key; empty when nothing is. */
+export function qualifiedNameErrors(text: string): string[] {
+  const errors: string[] = []
+  const parts = text.split('/')
+  if (parts.length > 2) {
+    const hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+    return [`a qualified name ${nameRule} ${hint}`]
+  }
+  const name = parts.at(-1)!
+  if (parts.length === 2) {
+    const prefix = parts[0]!
+    if (prefix === '') errors.push('prefix part must be non-empty')
+    else {
+      if (Buffer.byteLength(prefix) > 253) errors.push('prefix part must be no more than 253 characters')
+      if (!subdomainPattern.test(prefix)) errors.push(`prefix part ${subdomainRule}`)
+    }
+  }
+  if (name === '') errors.push('name part must be non-empty')
+  else if (Buffer.byteLength(name) > 63) errors.push('name part must be no more than 63 characters')
+  if (!namePattern.test(name)) errors.push(`name part ${nameRule}`)
+  return errors
+}
+
+/** What is wrong with a label's value; empty when nothing is. */
+export function labelValueErrors(text: string): string[] {
+  const errors: string[] = []
+  if (Buffer.byteLength(text) > 63) errors.push('must be no more than 63 characters')
+  if (text !== '' && !namePattern.test(text)) errors.push(labelValueRule)
+  return errors
+}
+
+type TokenKind = 'end' | 'identifier' | ')' | '(' | ',' | '!' | '==' | '=' | '>' | '<' | '!=' | 'in' | 'notin'
+
+interface Token {
+  readonly kind: TokenKind
+  readonly text: string
+}
+
+const end: Token = { kind: 'end', text: '' }
+const whitespace = ' \t\r\n'
+const symbols = '=!(),><'
+
+function scan(text: string): Token[] {
+  const tokens: Token[] = []
+  // A NUL ends the text, as it does upstream.
+  const stop = text.includes('\0') ? text.indexOf('\0') : text.length
+  let at = 0
+  while (at < stop) {
+    const char = text[at]!
+    if (whitespace.includes(char)) {
+      at++
+      continue
+    }
+    const start = at++
+    if (symbols.includes(char)) {
+      if (text[at] === '=' && at < stop && (char === '=' || char === '!')) at++
+      const literal = text.slice(start, at)
+      tokens.push({ kind: literal as TokenKind, text: literal })
+      continue
+    }
+    while (at < stop && !whitespace.includes(text[at]!) && !symbols.includes(text[at]!)) at++
+    const word = text.slice(start, at)
+    tokens.push({ kind: word === 'in' || word === 'notin' ? word : 'identifier', text: word })
+  }
+  tokens.push(end)
+  return tokens
+}
+
+/** Reads tokens one by one. Where a value may stand, `in` and `notin` are ordinary words. */
+class Tokens {
+  #at = 0
+  constructor(private readonly tokens: readonly Token[]) {}
+
+  peek(): Token {
+    return asValue(this.tokens[this.#at] ?? end)
+  }
+
+  next(): Token {
+    return asValue(this.nextOperator())
+  }
+
+  nextOperator(): Token {
+    return this.tokens[this.#at++] ?? end
+  }
+}
+
+function asValue(token: Token): Token {
+  return token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token
+}
+
+function parseRequirements(scanned: readonly Token[]): LabelRequirement[] {
+  const tokens = new Tokens(scanned)
+  const requirements: LabelRequirement[] = []
+  for (;;) {
+    const first = tokens.peek()
+    if (first.kind === 'end') return requirements
+    if (first.kind !== 'identifier' && first.kind !== '!') {
+      throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`)
+    }
+    requirements.push(parseRequirement(tokens))
+    const separator = tokens.next()
+    if (separator.kind === 'end') return requirements
+    if (separator.kind !== ',') throw badRequest(`found '${separator.text}', expected: ',' or 'end of string'`)
+    const after = tokens.peek()
+    if (after.kind !== 'identifier' && after.kind !== '!') {
+      throw badRequest(`found '${after.text}', expected: identifier after ','`)
+    }
+  }
+}
+
+function parseRequirement(tokens: Tokens): LabelRequirement {
+  try {
+    let key = tokens.next()
+    const negated = key.kind === '!'
+    if (negated) key = tokens.next()
+    if (key.kind !== 'identifier') throw badRequest(`found '${key.text}', expected: identifier`)
+    const keyErrors = qualifiedNameErrors(key.text)
+    if (keyErrors.length > 0) {
+      throw badRequest(fieldErrorText(fieldErrors.invalid('<nil>', key.text, keyErrors.join('; '))))
+    }
+    const following = tokens.peek().kind
+    if (negated) return requirement(key.text, '!', [])
+    if (following === 'end' || following === ',') return requirement(key.text, 'exists', [])
+    const operator = parseOperator(tokens)
+    const values = operator === 'in' || operator === 'notin' ? parseValues(tokens) : parseExactValue(tokens)
+    return requirement(key.text, operator, [...new Set(values)].sort())
+  } catch (error) {
+    throw badRequest(`unable to parse requirement: ${(error as Error).message}`)
+  }
+}
+
+function parseOperator(tokens: Tokens): LabelOperator {
+  const { kind, text } = tokens.nextOperator()
+  switch (kind) {
+    case 'in':
+    case 'notin':
+    case '=':
+    case '==':
+    case '!=':
+      return kind
+    case '>':
+      return 'gt'
+    case '<':
+      return 'lt'
+    default:
+      throw badRequest(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`)
+  }
+}
+
+function parseExactValue(tokens: Tokens): string[] {
+  const { kind } = tokens.peek()
+  if (kind === 'end' || kind === ',') return ['']
+  const value = tokens.next()
+  if (value.kind === 'identifier') return [value.text]
+  throw badRequest(`found '${value.text}', expected: identifier`)
+}
+
+/** `(a,b)`, where any value may be left out and then is the empty string. */
+function parseValues(tokens: Tokens): string[] {
+  const open = tokens.next()
+  if (open.kind !== '(') throw badRequest(`found '${open.text}' expected: '('`)
+  const first = tokens.peek()
+  if (first.kind === ')') {
+    tokens.next()
+    return ['']
+  }
+  if (first.kind !== 'identifier' && first.kind !== ',') {
+    throw badRequest(`found '${first.text}', expected: ',', ')' or identifier`)
+  }
+  const values = parseValueList(tokens)
+  tokens.next()
+  return values
+}
+
+function parseValueList(tokens: Tokens): string[] {
+  const values: string[] = []
+  for (;;) {
+    const token = tokens.next()
+    const following = tokens.peek()
+    if (token.kind === 'identifier') {
+      values.push(token.text)
+      if (following.kind === ')') return values
+      if (following.kind !== ',') throw badRequest(`found '${following.text}', expected: ',' or ')'`)
+    } else if (token.kind === ',') {
+      if (values.length === 0) values.push('')
+      if (following.kind === ')') return [...values, '']
+      if (following.kind === ',') {
+        tokens.next()
+        values.push('')
+      }
+    } else {
+      throw badRequest(`found '${token.text}', expected: ',', or identifier`)
+    }
+  }
+}
+
+/** Parses what `fieldSelector=` carries. Throws a 400 StatusError worded as kube-apiserver's. */
+export function parseFieldSelector(text: string): FieldSelector {
+  const requirements: FieldRequirement[] = []
+  for (const term of splitTerms(text).sort()) {
+    if (term === '') continue
+    const split = /!=|==|=/.exec(term)
+    if (!split) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
+    const value = unescapeValue(term.slice(split.index + split[0].length))
+    const field = term.slice(0, split.index)
+    // A term without field and value restricts nothing.
+    if (field === '' && value === '') continue
+    requirements.push({ field, operator: split[0] === '!=' ? '!=' : '=', value })
+  }
+  return fieldSelector(requirements)
+}
+
+function fieldSelector(requirements: readonly FieldRequirement[]): FieldSelector {
+  return {
+    empty: requirements.length === 0,
+    requirements,
+    matches(fields) {
+      return requirements.every(({ field, operator, value }) => {
+        return ((getOwn(fields, field) ?? '') === value) === (operator === '=')
+      })
+    },
+    exact: (field) => requirements.find((r) => r.field === field && r.operator === '=')?.value,
+    toString: () => requirements.map((r) => `${r.field}${r.operator}${escapeValue(r.value)}`).join(','),
+  }
+}
+
+function splitTerms(text: string): string[] {
+  const terms: string[] = []
+  let start = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === ',') {
+      terms.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  terms.push(text.slice(start))
+  return terms
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&')
+}
+
+function unescapeValue(text: string): string {
+  let value = ''
+  const chars = [...text]
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at]!
+    if (char === '\\') {
+      const escaped = chars[++at] ?? ''
+      if (!['\\', ',', '='].includes(escaped)) {
+        throw badRequest(`invalid field selector: invalid escape sequence: \\${escaped}`)
+      }
+      value += escaped
+    } else if (char === ',' || char === '=') {
+      // Upstream prints the number of the character.
+      throw badRequest(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`)
+    } else value += char
+  }
+  return value
+}
