@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Replaces the file as a whole: whoever reads it, also after a power cut, sees
+ * the old text or the new one. Only the owner may read it.
+ */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await withFile(await open(draft, 'wx', 0o600), async (handle) => {
+      await handle.writeFile(text)
+      await handle.sync()
+    })
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+  await withFile(await open(dirname(file), 'r'), (handle) => handle.sync())
+}
+
+async function withFile(handle: FileHandle, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(handle)
+  } finally {
+    await handle.close()
+  }
+}

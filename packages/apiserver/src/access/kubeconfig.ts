@@ -1,0 +1,49 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { attempt } from '@crosstie/kube'
+import type { KeyPair } from './certificate.js'
+import { writePrivately } from './files.js'
+
+export interface KubeconfigContent {
+  /** `https://127.0.0.1:6443` */
+  readonly server: string
+  /** PEM. */
+  readonly ca: string
+  readonly client: KeyPair
+}
+
+/**
+ * Writes a kubeconfig of exactly one cluster, user and context, all named
+ * crosstie; whatever the file held before is replaced in one step. Only its
+ * owner can read it.
+ */
+export function writeKubeconfig(file: string, content: KubeconfigContent): Promise<void> {
+  return attempt(`write the kubeconfig ${file}`, async () => {
+    await mkdir(dirname(resolve(file)), { recursive: true })
+    await writePrivately(resolve(file), kubeconfig(content))
+  })
+}
+
+export function kubeconfig({ server, ca, client }: KubeconfigContent): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: crosstie
+  cluster:
+    server: ${JSON.stringify(server)}
+    certificate-authority-data: ${base64(ca)}
+users:
+- name: crosstie
+  user:
+    client-certificate-data: ${base64(client.cert)}
+    client-key-data: ${base64(client.key)}
+contexts:
+- name: crosstie
+  context:
+    cluster: crosstie
+    user: crosstie
+current-context: crosstie
+`
+}
+
+const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')

@@ -1,0 +1,199 @@
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { attempt, type Clock } from '@crosstie/kube'
+import {
+  type Authority,
+  issueClient,
+  issueServing,
+  type KeyPair,
+  keyPem,
+  newKey,
+  parseCertificate,
+  selfSign,
+} from './certificate.js'
+import { writePrivately } from './files.js'
+
+const DAY = 24 * 3600 * 1000
+const AUTHORITY_DAYS = 3650
+const LEAF_DAYS = 365
+const ROTATE_BEFORE_DAYS = 30
+/** Clients' clocks may run behind ours. */
+const BACKDATE = 5 * 60 * 1000
+
+export interface PkiOptions {
+  readonly dataDir: string
+  /** The address or name that the server listens on. */
+  readonly host: string
+  readonly clock: Clock
+}
+
+/** Keys and certificates of one server. */
+export interface Pki {
+  /** PEM. Clients trust it; client certificates must be signed by it. */
+  readonly ca: string
+  readonly serving: KeyPair
+  /** A client certificate of the group system:masters, for the kubeconfig. */
+  readonly admin: KeyPair
+  /** Signs service account tokens. */
+  readonly signingKey: KeyObject
+  /** A client certificate for anybody, valid for a year. */
+  issueClient(user: string, groups: readonly string[]): KeyPair
+}
+
+/**
+ * Keys and certificates from `<dataDir>/pki`; what is missing is made, and what
+ * is about to expire (or does not name the host) is issued anew. Call it again
+ * to rotate in a running server.
+ *
+ * The authority and the token key are never replaced while they are unreadable
+ * or broken: that would silently lock out every client that trusts them.
+ */
+export function openPki(options: PkiOptions): Promise<Pki> {
+  return attempt('open the keys and certificates', () => new Folder(options).open())
+}
+
+class Folder {
+  readonly #folder: string
+  readonly #host: string
+  readonly #now: number
+
+  constructor({ dataDir, host, clock }: PkiOptions) {
+    this.#folder = join(dataDir, 'pki')
+    this.#host = host
+    this.#now = clock.now()
+  }
+
+  async open(): Promise<Pki> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const authority = await this.#authority()
+    const hosts = servingHosts(this.#host)
+    const serving = await this.#leaf(
+      'apiserver',
+      authority,
+      (certificate) => coversHosts(certificate, hosts),
+      () => issueServing(authority, { name: 'kube-apiserver', hosts, ...this.#validity(LEAF_DAYS, authority) }),
+    )
+    const client = (user: string, groups: readonly string[]) =>
+      issueClient(authority, { user, groups, ...this.#validity(LEAF_DAYS, authority) })
+    const admin = await this.#leaf(
+      'admin',
+      authority,
+      () => true,
+      () => client('kubernetes-admin', ['system:masters']),
+    )
+    const signingKey = (await this.#key('sa.key')) ?? (await this.#newKey('sa.key'))
+    return { ca: authority.certificate.toString(), serving, admin, signingKey, issueClient: client }
+  }
+
+  async #authority(): Promise<Authority> {
+    const text = await this.#read('ca.crt')
+    const key = await this.#key('ca.key')
+    if (text === undefined) return await this.#newAuthority(key ?? (await this.#newKey('ca.key')))
+
+    const certificate = parseCertificate(text)
+    if (!certificate) throw this.#broken('ca.crt', 'holds no certificate')
+    if (!key) throw this.#broken('ca.key', 'is missing, but ca.crt exists')
+    if (!certificate.checkPrivateKey(key)) throw this.#broken('ca.key', 'does not belong to ca.crt')
+    // The same key signs on: what it signed before stays valid for those who trust the new certificate.
+    if (this.#expires(certificate)) return await this.#newAuthority(key)
+    return { certificate, key }
+  }
+
+  async #newAuthority(key: KeyObject): Promise<Authority> {
+    const text = selfSign('crosstie', key, this.#validity(AUTHORITY_DAYS))
+    await writePrivately(join(this.#folder, 'ca.crt'), text)
+    return { certificate: parseCertificate(text)!, key }
+  }
+
+  /** Leaves can be made again at any time, so a broken one is simply replaced. */
+  async #leaf(
+    name: string,
+    authority: Authority,
+    suits: (certificate: X509Certificate) => boolean,
+    make: () => KeyPair,
+  ): Promise<KeyPair> {
+    const pair = { cert: await this.#read(`${name}.crt`), key: await this.#read(`${name}.key`) }
+    const { cert, key } = pair
+    if (cert !== undefined && key !== undefined && this.#usable({ cert, key }, authority, suits)) return { cert, key }
+
+    const made = make()
+    await writePrivately(join(this.#folder, `${name}.key`), made.key)
+    await writePrivately(join(this.#folder, `${name}.crt`), made.cert)
+    return made
+  }
+
+  #usable(pair: KeyPair, authority: Authority, suits: (certificate: X509Certificate) => boolean): boolean {
+    const certificate = parseCertificate(pair.cert)
+    const key = parseKey(pair.key)
+    if (!certificate || !key || !certificate.checkPrivateKey(key)) return false
+    if (this.#expires(certificate) || !certificate.checkIssued(authority.certificate)) return false
+    return certificate.verify(authority.certificate.publicKey) && suits(certificate)
+  }
+
+  async #key(name: string): Promise<KeyObject | undefined> {
+    const text = await this.#read(name)
+    if (text === undefined) return undefined
+    const key = parseKey(text)
+    if (!key) throw this.#broken(name, 'holds no private key')
+    return key
+  }
+
+  async #newKey(name: string): Promise<KeyObject> {
+    const key = newKey()
+    await writePrivately(join(this.#folder, name), keyPem(key))
+    return key
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.#folder, name), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  #broken(name: string, how: string): Error {
+    const file = join(this.#folder, name)
+    return new Error(
+      `${file} ${how}; restore it from a backup, or remove ${this.#folder} to start with new keys (every kubeconfig and token of the old ones stops working)`,
+    )
+  }
+
+  #expires(certificate: X509Certificate): boolean {
+    return Date.parse(certificate.validTo) - this.#now < ROTATE_BEFORE_DAYS * DAY
+  }
+
+  #validity(days: number, authority?: Authority): { from: number; until: number } {
+    const until = this.#now + days * DAY
+    const last = authority ? Date.parse(authority.certificate.validTo) : until
+    return { from: this.#now - BACKDATE, until: Math.min(until, last) }
+  }
+}
+
+function parseKey(text: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Everything a client may call this server by. */
+export function servingHosts(listen: string): string[] {
+  const host = listen.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
+  const wildcard = host === '0.0.0.0' || host === '::' || host === ''
+  const addresses = wildcard
+    ? Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map((entry) => entry.address))
+    : [host]
+  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+  const named = ['localhost', hostname(), ...service, '127.0.0.1', '::1', ...addresses]
+  return [...new Set(named.map((name) => name.replace(/%.*$/, '')).filter((name) => /^[\x21-\x7e]+$/.test(name)))]
+}
+
+function coversHosts(certificate: X509Certificate, hosts: readonly string[]): boolean {
+  return hosts.every((host) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined)
+}
