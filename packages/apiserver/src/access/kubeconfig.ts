@@ -20,7 +20,7 @@ export interface KubeconfigContent {
 export function writeKubeconfig(file: string, content: KubeconfigContent): Promise<void> {
   return attempt(`write the kubeconfig ${file}`, async () => {
     await mkdir(dirname(resolve(file)), { recursive: true })
-    await writePrivately(resolve(file), kubeconfig(content))
+    await writePrivately(resolve(file), kubeconfig(content), false)
   })
 }
 

@@ -68,7 +68,7 @@ class Folder {
 
   async open(): Promise<Pki> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    const authority = await this.#authority()
+    const [authority, signingKey] = await Promise.all([this.#authority(), this.#signingKey()])
     const hosts = servingHosts(this.#host)
     const serving = await this.#leaf(
       'apiserver',
@@ -84,8 +84,11 @@ class Folder {
       () => true,
       () => client('kubernetes-admin', ['system:masters']),
     )
-    const signingKey = (await this.#key('sa.key')) ?? (await this.#newKey('sa.key'))
     return { ca: authority.certificate.toString(), serving, admin, signingKey, issueClient: client }
+  }
+
+  async #signingKey(): Promise<KeyObject> {
+    return (await this.#key('sa.key')) ?? (await this.#newKey('sa.key'))
   }
 
   async #authority(): Promise<Authority> {
@@ -104,11 +107,11 @@ class Folder {
 
   async #newAuthority(key: KeyObject): Promise<Authority> {
     const text = selfSign('crosstie', key, this.#validity(AUTHORITY_DAYS))
-    await writePrivately(join(this.#folder, 'ca.crt'), text)
+    await writePrivately(join(this.#folder, 'ca.crt'), text, true)
     return { certificate: parseCertificate(text)!, key }
   }
 
-  /** Leaves can be made again at any time, so a broken one is simply replaced. */
+  /** Leaves can be made again at any time, so a broken one, torn by a power cut perhaps, is simply replaced. */
   async #leaf(
     name: string,
     authority: Authority,
@@ -120,8 +123,8 @@ class Folder {
     if (cert !== undefined && key !== undefined && this.#usable({ cert, key }, authority, suits)) return { cert, key }
 
     const made = make()
-    await writePrivately(join(this.#folder, `${name}.key`), made.key)
-    await writePrivately(join(this.#folder, `${name}.crt`), made.cert)
+    await writePrivately(join(this.#folder, `${name}.key`), made.key, false)
+    await writePrivately(join(this.#folder, `${name}.crt`), made.cert, false)
     return made
   }
 
@@ -143,7 +146,7 @@ class Folder {
 
   async #newKey(name: string): Promise<KeyObject> {
     const key = newKey()
-    await writePrivately(join(this.#folder, name), keyPem(key))
+    await writePrivately(join(this.#folder, name), keyPem(key), true)
     return key
   }
 
