@@ -1,0 +1,332 @@
+import { equal, getOwn, isObject, setOwn } from './json.js'
+
+/**
+ * Field paths as Crossplane's users write them: `spec.containers[0].name`,
+ * `metadata.annotations['crossplane.io/external-name']`, `tags[*]`.
+ *
+ * A bracket holds an index when it is a number and a field name otherwise, with
+ * or without quotes. There is no escaping: a bracket ends at the next `]`.
+ */
+export type Segment = { readonly field: string } | { readonly index: number }
+
+/** A path that cannot be read or followed. `notFound` tells "nothing is there" from "that makes no sense here". */
+export class FieldPathError extends Error {
+  override readonly name = 'FieldPathError'
+  readonly notFound: boolean
+
+  constructor(message: string, notFound = false) {
+    super(message)
+    this.notFound = notFound
+  }
+}
+
+const MAX_INDEX = 1024
+const UINT32_MAX = 4_294_967_295
+
+/** Throws a FieldPathError that names the position, in bytes, of what was not expected there. */
+export function parseFieldPath(path: string): readonly Segment[] {
+  const segments: Segment[] = []
+  let at = 0
+  while (at < path.length) {
+    const end = endOfField(path, at)
+    if (end > at) segments.push({ field: trimQuotes(path.slice(at, end)) })
+    at = end
+    if (path[at] === ']') throw unexpected(path, at)
+    if (path[at] === '.') at = afterPeriod(path, at)
+    else if (path[at] === '[') {
+      const close = closingBracket(path, at)
+      segments.push(fieldOrIndex(path.slice(at + 1, close)))
+      at = close + 1
+    }
+  }
+  return segments
+}
+
+function endOfField(path: string, from: number): number {
+  for (let i = from; i < path.length; i++) {
+    const c = path[i]
+    if (c === '.' || c === '[' || c === ']') return i
+  }
+  return path.length
+}
+
+function afterPeriod(path: string, at: number): number {
+  if (at === 0 || at === path.length - 1) throw unexpected(path, at)
+  const next = path[at + 1]
+  if (next === '.' || next === '[') throw unexpected(path, at + 1)
+  return at + 1
+}
+
+function closingBracket(path: string, open: number): number {
+  const close = path.indexOf(']', open)
+  if (close < 0) throw new FieldPathError(`unterminated '[' at position ${byteOffset(path, open)}`)
+  if (close === open + 1) throw unexpected(path, close)
+  const nested = path.indexOf('[', open + 1)
+  if (nested >= 0 && nested < close) throw unexpected(path, nested)
+  return close
+}
+
+function fieldOrIndex(text: string): Segment {
+  if (/^[0-9]+$/.test(text) && Number(text) <= UINT32_MAX) return { index: Number(text) }
+  return { field: trimQuotes(text) }
+}
+
+const trimQuotes = (text: string): string => text.replace(/^['"]+|['"]+$/g, '')
+
+function unexpected(path: string, at: number): FieldPathError {
+  return new FieldPathError(`unexpected '${path[at]}' at position ${byteOffset(path, at)}`)
+}
+
+const byteOffset = (text: string, at: number): number => new TextEncoder().encode(text.slice(0, at)).length
+
+/** The path as text. Fields that hold a period, and the wildcard, go into brackets. */
+export function formatFieldPath(segments: readonly Segment[]): string {
+  let text = ''
+  for (const segment of segments) {
+    if ('index' in segment) text += `[${segment.index}]`
+    else if (segment.field === '*' || segment.field.includes('.')) text += `[${segment.field}]`
+    else text += `.${segment.field}`
+  }
+  return text.startsWith('.') ? text.slice(1) : text
+}
+
+export type FieldPath = string | readonly Segment[]
+
+function segmentsOf(path: FieldPath): readonly Segment[] {
+  if (typeof path !== 'string') return path
+  try {
+    return parseFieldPath(path)
+  } catch (error) {
+    if (!(error instanceof FieldPathError)) throw error
+    throw new FieldPathError(`cannot parse path ${JSON.stringify(path)}: ${error.message}`)
+  }
+}
+
+/** What is at the path. The empty path holds null. Throws a FieldPathError when nothing is there. */
+export function getFieldValue(document: unknown, path: FieldPath): unknown {
+  const segments = segmentsOf(path)
+  if (segments.length === 0) return null
+  let value = document
+  segments.forEach((segment, i) => {
+    value = step(value, segment, segments, i)
+  })
+  return value
+}
+
+function step(value: unknown, segment: Segment, segments: readonly Segment[], i: number): unknown {
+  const here = () => formatFieldPath(segments.slice(0, i))
+  const there = () => formatFieldPath(segments.slice(0, i + 1))
+  if ('index' in segment) {
+    if (!Array.isArray(value)) throw new FieldPathError(`${here()}: not an array`)
+    if (segment.index >= value.length) throw new FieldPathError(`${there()}: no such element`, true)
+    return value[segment.index]
+  }
+  if (value === null) throw new FieldPathError(`${here()}: expected map, got nil`, true)
+  if (!isObject(value)) throw new FieldPathError(`${here()}: not an object`)
+  if (!hasField(value, segment.field)) throw new FieldPathError(`${there()}: no such field`, true)
+  return value[segment.field]
+}
+
+const hasField = (object: Readonly<Record<string, unknown>>, field: string): boolean =>
+  getOwn(object, field) !== undefined
+
+/** As getFieldValue, but undefined when nothing is there, whatever the reason. */
+export function findFieldValue(document: unknown, path: FieldPath): unknown {
+  let value = document
+  for (const segment of segmentsOf(path)) {
+    if ('index' in segment) value = Array.isArray(value) ? value[segment.index] : undefined
+    else value = isObject(value) ? getOwn(value, segment.field) : undefined
+    if (value === undefined) return undefined
+  }
+  return value
+}
+
+export function getStringAt(document: unknown, path: FieldPath): string {
+  return typed(document, path, 'not a string', (v): v is string => typeof v === 'string')
+}
+
+/** An int64: a bigint when it is too large for a number to hold exactly. */
+export function getIntegerAt(document: unknown, path: FieldPath): number | bigint {
+  const isInt64 = (v: unknown): v is number | bigint =>
+    typeof v === 'bigint' ? BigInt.asIntN(64, v) === v : Number.isSafeInteger(v)
+  return typed(document, path, 'not a (int64) number', isInt64)
+}
+
+export function getBooleanAt(document: unknown, path: FieldPath): boolean {
+  return typed(document, path, 'not a bool', (v): v is boolean => typeof v === 'boolean')
+}
+
+export function getStringsAt(document: unknown, path: FieldPath): readonly string[] {
+  const items = typed(document, path, 'not an array', (v): v is unknown[] => Array.isArray(v))
+  if (items.some((item) => typeof item !== 'string')) {
+    throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: not an array of strings`)
+  }
+  return items as string[]
+}
+
+export function getStringMapAt(document: unknown, path: FieldPath): Readonly<Record<string, string>> {
+  const object = typed(document, path, 'not an object', isObject)
+  if (Object.values(object).some((item) => typeof item !== 'string')) {
+    throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: not an object with string field values`)
+  }
+  return object as Record<string, string>
+}
+
+function typed<T>(document: unknown, path: FieldPath, complaint: string, is: (value: unknown) => value is T): T {
+  const value = getFieldValue(document, path)
+  if (!is(value)) throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: ${complaint}`)
+  return value
+}
+
+export interface SetOptions {
+  /** The largest index that may be set, so that a typo does not cost a gigabyte. 0 allows any. */
+  readonly maxIndex?: number
+}
+
+/**
+ * A document that holds the value at the path; what lies between is made as
+ * needed. The given document is not changed and shares what did not change.
+ */
+export function setFieldValue<T>(document: T, path: FieldPath, value: unknown, options: SetOptions = {}): T {
+  const segments = segmentsOf(path)
+  const maxIndex = options.maxIndex ?? MAX_INDEX
+  for (const segment of segments) {
+    if ('index' in segment && maxIndex > 0 && segment.index > maxIndex) {
+      throw new FieldPathError(`index ${segment.index} is greater than max allowed index ${maxIndex}`)
+    }
+  }
+  if (segments.length === 0) return document
+  return withValue(document, segments, 0, value) as T
+}
+
+function withValue(container: unknown, segments: readonly Segment[], i: number, value: unknown): unknown {
+  const segment = segments[i]!
+  const last = i === segments.length - 1
+  const next = segments[i + 1]
+  const fresh = () => (next && 'index' in next ? [] : {})
+  if ('index' in segment) {
+    if (!Array.isArray(container)) throw new FieldPathError(`${formatFieldPath(segments.slice(0, i))} is not an array`)
+    const copy = [...container]
+    while (copy.length <= segment.index) copy.push(null)
+    copy[segment.index] = last ? value : withValue(copy[segment.index] ?? fresh(), segments, i + 1, value)
+    return copy
+  }
+  if (!isObject(container)) throw new FieldPathError(`${formatFieldPath(segments.slice(0, i))} is not an object`)
+  const copy = { ...container }
+  const held = hasField(container, segment.field) ? container[segment.field] : fresh()
+  setOwn(copy, segment.field, last ? value : withValue(held, segments, i + 1, value))
+  return copy
+}
+
+/** A document without what is at the path; the same document when nothing was there. */
+export function deleteFieldValue<T>(document: T, path: FieldPath): T {
+  const segments = segmentsOf(path)
+  return segments.length === 0 ? document : (without(document, segments, 0) as T)
+}
+
+function without(container: unknown, segments: readonly Segment[], i: number): unknown {
+  const segment = segments[i]!
+  const last = i === segments.length - 1
+  const complain = (what: string) =>
+    new FieldPathError(
+      last
+        ? `cannot delete ${formatFieldPath(segments)}: not ${what}`
+        : `${formatFieldPath(segments.slice(0, i))} is not ${what}`,
+    )
+  if ('index' in segment) {
+    if (!Array.isArray(container)) throw complain('an array')
+    if (segment.index >= container.length) return container
+    if (last) return container.filter((_, index) => index !== segment.index)
+    const inner = without(container[segment.index], segments, i + 1)
+    return inner === container[segment.index] ? container : container.with(segment.index, inner)
+  }
+  if (!isObject(container)) throw complain('an object')
+  if (!hasField(container, segment.field)) return container
+  const held = container[segment.field]
+  const inner = last ? undefined : without(held, segments, i + 1)
+  if (!last && inner === held) return container
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(container)) {
+    if (key !== segment.field) setOwn(copy, key, container[key])
+    else if (!last) setOwn(copy, key, inner)
+  }
+  return copy
+}
+
+/**
+ * Every path of the document that the pattern stands for, where `*` (alone in
+ * its segment) stands for each field of an object or each element of an array.
+ */
+export function expandWildcards(document: unknown, path: FieldPath): readonly string[] {
+  const segments = segmentsOf(path)
+  try {
+    return expand(document, segments).map(formatFieldPath)
+  } catch (error) {
+    if (!(error instanceof FieldPathError)) throw error
+    const where = JSON.stringify(formatFieldPath(segments))
+    throw new FieldPathError(`cannot expand wildcards for segments: ${where}: ${error.message}`, error.notFound)
+  }
+}
+
+function expand(document: unknown, segments: readonly Segment[]): (readonly Segment[])[] {
+  const star = segments.findIndex((segment) => 'field' in segment && segment.field === '*')
+  const before = star < 0 ? segments : segments.slice(0, star)
+  let value: unknown
+  try {
+    value = star === 0 ? document : getFieldValue(document, before)
+  } catch (error) {
+    if (error instanceof FieldPathError && error.notFound) return []
+    throw error
+  }
+  if (star < 0) return [segments]
+  return choices(value, before).flatMap((choice) => {
+    const chosen = [...before, choice, ...segments.slice(star + 1)]
+    try {
+      return expand(document, chosen)
+    } catch (error) {
+      if (!(error instanceof FieldPathError)) throw error
+      const where = JSON.stringify(formatFieldPath(chosen))
+      throw new FieldPathError(`${where}: cannot expand wildcards: ${error.message}`, error.notFound)
+    }
+  })
+}
+
+function choices(value: unknown, at: readonly Segment[]): readonly Segment[] {
+  const where = JSON.stringify(formatFieldPath(at))
+  if (Array.isArray(value)) return value.map((_, index) => ({ index }))
+  if (isObject(value)) return Object.keys(value).map((field) => ({ field }))
+  if (value === null) throw new FieldPathError(`wildcard field ${where} is not found in the path`, true)
+  throw new FieldPathError(`${where}: unexpected wildcard usage`)
+}
+
+export interface MergeOptions {
+  /** What is there already stays, at every depth. */
+  readonly keepMapValues?: boolean
+  /** Arrays get the new elements that they do not hold yet, instead of being replaced. */
+  readonly appendSlice?: boolean
+}
+
+/** Merges the value into what is at the path; without options it takes its place. */
+export function mergeFieldValue<T>(document: T, path: FieldPath, value: unknown, options?: MergeOptions | null): T {
+  if (!options) return setFieldValue(document, path, value)
+  let held: unknown
+  try {
+    held = getFieldValue(document, path)
+  } catch (error) {
+    if (!(error instanceof FieldPathError) || !error.notFound) throw error
+  }
+  return setFieldValue(document, path, mergeValues(held, value, options))
+}
+
+function mergeValues(held: unknown, given: unknown, options: MergeOptions): unknown {
+  if (given === null || held === null || held === undefined) return given
+  if (Array.isArray(held) && Array.isArray(given) && options.appendSlice) {
+    return [...held, ...given.filter((item) => !held.some((other) => equal(item, other)))]
+  }
+  if (isObject(held) && isObject(given)) {
+    const merged = { ...held }
+    for (const key of Object.keys(given)) setOwn(merged, key, mergeValues(getOwn(held, key), given[key], options))
+    return merged
+  }
+  return options.keepMapValues ? held : given
+}

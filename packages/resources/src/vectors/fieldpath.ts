@@ -1,0 +1,92 @@
+import {
+  deleteFieldValue,
+  expandWildcards,
+  FieldPathError,
+  formatFieldPath,
+  getBooleanAt,
+  getFieldValue,
+  getIntegerAt,
+  getStringAt,
+  getStringMapAt,
+  getStringsAt,
+  mergeFieldValue,
+  parseFieldPath,
+  setFieldValue,
+} from '@crosstie/kube'
+import { outcomeOf, type Report, type Vector } from './report.js'
+
+/** fieldpath.json. */
+export function runFieldPaths(file: Vector, report: Report): void {
+  const documents = file['docs'] as Vector
+  const each = (list: string, run: (vector: Vector, document: unknown) => Vector | undefined) => {
+    for (const [i, vector] of ((file[list] ?? []) as Vector[]).entries()) {
+      if (vector['needsInt64']) report.skip('JSON.parse cannot tell 1.0 from 1, nor keep integers above 2^53')
+      else {
+        const actual = run(vector, documents[vector['doc']])
+        report.compare(`fieldpath ${list}[${i}] ${vector['path']}`, { ...inputsOf(vector), ...actual }, vector)
+      }
+    }
+  }
+  each('parse', ({ path }) =>
+    outcomeOf(() => {
+      const segments = parseFieldPath(path)
+      return { segments, string: formatFieldPath(segments) }
+    }),
+  )
+  each('get', ({ path }, document) => failing(() => ({ value: getFieldValue(document, path) })))
+  each('getTyped', ({ path, as }, document) => failing(() => ({ value: readers[as as string]!(document, path) })))
+  each('set', (vector, document) => setOutcome(vector, document))
+  each('delete', ({ path }, document) =>
+    failing(
+      () => {
+        const after = deleteFieldValue(document, path)
+        return { changed: after !== document, ...(after === document ? {} : { after }) }
+      },
+      { changed: false },
+    ),
+  )
+  each('expand', ({ path }, document) => failing(() => ({ paths: [...expandWildcards(document, path)].sort() })))
+  each('merge', ({ path, value, options }, document) =>
+    failing(() => ({ result: getFieldValue(mergeFieldValue(document, path, value, options), path) })),
+  )
+}
+
+const readers: Record<string, (document: unknown, path: string) => unknown> = {
+  string: getStringAt,
+  integer: getIntegerAt,
+  bool: getBooleanAt,
+  stringArray: getStringsAt,
+  stringObject: getStringMapAt,
+}
+
+function setOutcome({ path, value, maxIndex, afterArrayLength }: Vector, document: unknown): Vector {
+  return failing(
+    () => {
+      const after = setFieldValue(document, path, value, maxIndex === undefined ? {} : { maxIndex })
+      if (afterArrayLength === undefined) return { after }
+      const array = getFieldValue(after, path.slice(0, path.indexOf('['))) as unknown[]
+      return { afterArrayLength: array.length, after: null }
+    },
+    // Ours never changes a document halfway, which is what the vectors show of a failed set.
+    { after: document },
+  )
+}
+
+/** The fields of a vector that are questions rather than answers. */
+function inputsOf(vector: Vector): Vector {
+  const inputs: Record<string, unknown> = {}
+  for (const key of ['doc', 'path', 'as', 'value', 'options', 'maxIndex']) {
+    if (key !== 'value' || 'after' in vector || 'result' in vector || 'options' in vector) inputs[key] = vector[key]
+  }
+  if ('afterArrayLength' in vector) inputs['value'] = vector['value']
+  return inputs
+}
+
+function failing(call: () => Vector, also: Vector = {}): Vector {
+  try {
+    return call()
+  } catch (error) {
+    if (!(error instanceof FieldPathError)) throw error
+    return { error: error.message, notFound: error.notFound, ...also }
+  }
+}

@@ -1,0 +1,14 @@
+// npm run vectors -- [DIR]: what the real crossplane-runtime did, compared with what we do.
+import { fileURLToPath } from 'node:url'
+import { runVectors } from './run.js'
+
+const FAILURES_SHOWN = 20
+
+const folder = process.argv[2] ?? fileURLToPath(new URL('../../testdata/vectors', import.meta.url))
+const report = await runVectors(folder)
+for (const failure of report.failures.slice(0, FAILURES_SHOWN)) console.log(`failed  ${failure}`)
+if (report.failures.length > FAILURES_SHOWN) console.log(`… and ${report.failures.length - FAILURES_SHOWN} more`)
+for (const [name, count] of report.wanted) console.log(`on purpose  ${count} × ${name}`)
+for (const [reason, count] of report.skips) console.log(`skipped  ${count} × ${reason}`)
+console.log(`${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped`)
+process.exitCode = report.failed > 0 ? 1 : 0

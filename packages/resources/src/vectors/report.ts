@@ -1,0 +1,46 @@
+import { equal, stringify } from '@crosstie/kube'
+
+/** What became of the vectors of one run. */
+export class Report {
+  passed = 0
+  failed = 0
+  skipped = 0
+  /** How often each wanted difference was recognised. */
+  readonly wanted = new Map<string, number>()
+  readonly failures: string[] = []
+  readonly skips = new Map<string, number>()
+
+  /** Counts one vector as passed when all of `actual` is as expected. */
+  compare(id: string, actual: unknown, expected: unknown): void {
+    if (equal(actual, expected)) this.pass()
+    else this.fail(id, `got  ${stringify(actual)}\n    want ${stringify(expected)}`)
+  }
+
+  pass(wantedDifferences: Iterable<string> = []): void {
+    this.passed++
+    for (const name of wantedDifferences) this.wanted.set(name, (this.wanted.get(name) ?? 0) + 1)
+  }
+
+  fail(id: string, why: string): void {
+    this.failed++
+    this.failures.push(`${id}: ${why}`)
+  }
+
+  skip(reason: string, count = 1): void {
+    this.skipped += count
+    this.skips.set(reason, (this.skips.get(reason) ?? 0) + count)
+  }
+}
+
+/** A vector: whatever JSON object it is. */
+// biome-ignore lint/suspicious/noExplicitAny: recorded data of many shapes.
+export type Vector = Readonly<Record<string, any>>
+
+/** The value or the error of a call, as the vectors note them. */
+export function outcomeOf(call: () => Vector): Vector {
+  try {
+    return call()
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
