@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { capture } from '../harness/children.js'
+
+/** Kubernetes' own programs, as released, built from their sources. */
+export type Program =
+  | 'etcd'
+  | 'kubectl'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'helm'
+  | 'e2e.test'
+  | 'clients'
+
+export const KUBERNETES_VERSION = 'v1.34.4'
+
+const recipes = join(dirname(fileURLToPath(import.meta.url)), '../../oracle')
+const cache = join(process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache/crosstie'), 'kube')
+
+const stamp = [
+  '-s -w',
+  `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
+  '-X k8s.io/component-base/version.gitMajor=1',
+  '-X k8s.io/component-base/version.gitMinor=34',
+].join(' ')
+
+const builds: Record<Program, { folder: string; args: readonly string[] }> = {
+  etcd: { folder: 'kube/etcd', args: ['build', '-o', 'OUT', '.'] },
+  kubectl: { folder: 'kube', args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kubectl'] },
+  'kube-apiserver': {
+    folder: 'kube',
+    args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kube-apiserver'],
+  },
+  'kube-controller-manager': {
+    folder: 'kube',
+    args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kube-controller-manager'],
+  },
+  helm: { folder: 'helm', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'] },
+  'e2e.test': { folder: 'e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  clients: { folder: 'clients', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+}
+
+/** Why a program cannot be had here. */
+export class Unavailable extends Error {}
+
+/** The path of a program, built first when it is not in the cache. Throws `Unavailable` when it cannot be built. */
+export async function program(name: Program): Promise<string> {
+  const path = binaryPath(name)
+  if (existsSync(path)) return path
+  await requireGo(name)
+  await locked(async () => {
+    if (!existsSync(path)) await build(name, path)
+  })
+  return path
+}
+
+/** Where programs that are built from sources of this repository are kept: a change of the sources is another program. */
+function binaryPath(name: Program): string {
+  if (name !== 'clients') return join(cache, 'bin', name)
+  const hash = createHash('sha256')
+  for (const file of ['go.mod', 'main.go', 'clientgo.go', 'reconciler.go']) {
+    hash.update(readFileSync(join(recipes, builds[name].folder, file)))
+  }
+  return join(cache, 'bin', `${name}-${hash.digest('hex').slice(0, 12)}`)
+}
+
+async function requireGo(name: Program): Promise<void> {
+  const found = await capture('go', ['version']).catch(() => undefined)
+  if (found?.code === 0) return
+  throw new Unavailable(`${name} is not in ${join(cache, 'bin')} and there is no Go to build it with`)
+}
+
+async function build(name: Program, path: string): Promise<void> {
+  const { folder, args } = builds[name]
+  const source = join(cache, 'src', folder)
+  rmSync(source, { recursive: true, force: true })
+  cpSync(join(recipes, folder), source, { recursive: true })
+  mkdirSync(dirname(path), { recursive: true })
+  const partial = `${path}.${process.pid}`
+  process.stderr.write(`building ${name} (once, minutes the first time)\n`)
+  const result = await capture(
+    'go',
+    args.map((arg) => (arg === 'OUT' ? partial : arg)),
+    {
+      cwd: source,
+      env: { ...process.env, CGO_ENABLED: '0' },
+    },
+  )
+  if (result.code !== 0) throw new Unavailable(`${name} could not be built: ${result.stderr.trim().slice(-2_000)}`)
+  renameSync(partial, path)
+}
+
+/** One build at a time on this machine: they share Go's cache and all memory. */
+async function locked(work: () => Promise<void>): Promise<void> {
+  const lock = join(cache, 'lock')
+  mkdirSync(cache, { recursive: true })
+  while (!tryLock(lock)) await new Promise((resolve) => setTimeout(resolve, 500))
+  const alive = setInterval(() => writeFileSync(lock, ''), 5_000)
+  try {
+    await work()
+  } finally {
+    clearInterval(alive)
+    rmSync(lock, { force: true })
+  }
+}
+
+function tryLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, '', { flag: 'wx' })
+    return true
+  } catch {
+    // Whoever holds it touches it; a lock that nobody touches belongs to a process that died.
+    const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (touched > 0 && Date.now() - touched > 30_000) rmSync(lock, { force: true })
+    return false
+  }
+}

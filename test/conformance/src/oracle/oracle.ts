@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeCertificate, makeSigningKey } from '../harness/certificate.js'
+import { freePorts, type Running, start } from '../harness/children.js'
+import { program } from './binaries.js'
+
+/** A running kube-apiserver with etcd and the controller manager. */
+export interface Oracle {
+  readonly url: string
+  readonly kubeconfig: string
+  /** The processes that make up the server, for those who measure it. */
+  readonly pids: Readonly<Record<string, number>>
+  stop(): Promise<void>
+}
+
+export interface OracleOptions {
+  /** Without the controller manager there is no garbage collection, but less noise for a benchmark. */
+  readonly controllers?: boolean
+  /** Where the kubeconfig goes; in the oracle's own folder when absent. */
+  readonly kubeconfig?: string
+}
+
+/** Starts the real thing on loopback. Throws `Unavailable` when its programs cannot be had. */
+export async function startOracle(options: OracleOptions = {}): Promise<Oracle> {
+  const { controllers = true } = options
+  const etcd = await program('etcd')
+  const apiserver = await program('kube-apiserver')
+  const manager = controllers ? await program('kube-controller-manager') : ''
+  const dir = mkdtempSync(join(tmpdir(), 'crosstie-oracle-'))
+  const running: Record<string, Running> = {}
+  const stop = async () => {
+    for (const child of Object.values(running).reverse()) await child.stop()
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    const [clientPort, peerPort, securePort] = await freePorts(3)
+    const url = `https://127.0.0.1:${securePort}`
+    const kubeconfig = options.kubeconfig ?? join(dir, 'kubeconfig')
+    writeKeys(dir, url, kubeconfig)
+    const log = (name: string) => join(dir, `${name}.log`)
+    running['etcd'] = start(etcd, etcdArgs(dir, clientPort!, peerPort!), log('etcd'))
+    running['kube-apiserver'] = start(apiserver, apiserverArgs(dir, clientPort!, securePort!), log('kube-apiserver'))
+    await ready(url, dir, running['kube-apiserver'])
+    if (controllers) running['kube-controller-manager'] = start(manager, managerArgs(dir, kubeconfig), log('manager'))
+    const pids = Object.fromEntries(Object.entries(running).map(([name, { pid }]) => [name, pid]))
+    return { url, kubeconfig, pids, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function writeKeys(dir: string, url: string, kubeconfig: string): void {
+  const authority = makeCertificate({ commonName: 'crosstie-oracle', authority: true })
+  const server = makeCertificate({ commonName: 'kube-apiserver', loopback: true }, authority)
+  const admin = makeCertificate({ commonName: 'admin', organizations: ['system:masters'] }, authority)
+  const accounts = makeSigningKey()
+  const file = (name: string, text: string) => writeFileSync(join(dir, name), text, { mode: 0o600 })
+  file('ca.crt', authority.cert)
+  file('ca.key', authority.key)
+  file('server.crt', server.cert)
+  file('server.key', server.key)
+  file('sa.key', accounts.key)
+  file('sa.pub', accounts.publicKey)
+  file('admin.crt', admin.cert)
+  file('admin.key', admin.key)
+  writeFileSync(kubeconfig, kubeconfigOf(url, authority.cert, admin), { mode: 0o600 })
+  mkdirSync(join(dir, 'etcd'), { mode: 0o700 })
+}
+
+function kubeconfigOf(url: string, ca: string, admin: { cert: string; key: string }): string {
+  const data = (text: string) => Buffer.from(text).toString('base64')
+  return `apiVersion: v1
+kind: Config
+current-context: oracle
+clusters:
+- name: oracle
+  cluster:
+    server: ${url}
+    certificate-authority-data: ${data(ca)}
+users:
+- name: admin
+  user:
+    client-certificate-data: ${data(admin.cert)}
+    client-key-data: ${data(admin.key)}
+contexts:
+- name: oracle
+  context:
+    cluster: oracle
+    user: admin
+`
+}
+
+function etcdArgs(dir: string, clientPort: number, peerPort: number): string[] {
+  const client = `http://127.0.0.1:${clientPort}`
+  const peer = `http://127.0.0.1:${peerPort}`
+  return [
+    `--data-dir=${join(dir, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    '--log-level=warn',
+  ]
+}
+
+function apiserverArgs(dir: string, etcdPort: number, securePort: number): string[] {
+  const file = (name: string) => join(dir, name)
+  return [
+    `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${securePort}`,
+    `--client-ca-file=${file('ca.crt')}`,
+    `--tls-cert-file=${file('server.crt')}`,
+    `--tls-private-key-file=${file('server.key')}`,
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-signing-key-file=${file('sa.key')}`,
+    `--service-account-key-file=${file('sa.pub')}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    // There is no network of services: whoever calls a webhook by URL needs none.
+    '--endpoint-reconciler-type=none',
+    '--v=0',
+  ]
+}
+
+function managerArgs(dir: string, kubeconfig: string): string[] {
+  const file = (name: string) => join(dir, name)
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--root-ca-file=${file('ca.crt')}`,
+    `--service-account-private-key-file=${file('sa.key')}`,
+    `--cluster-signing-cert-file=${file('ca.crt')}`,
+    `--cluster-signing-key-file=${file('ca.key')}`,
+    '--use-service-account-credentials=true',
+    '--leader-elect=false',
+    '--secure-port=0',
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
+    '--v=0',
+  ]
+}
+
+async function ready(url: string, dir: string, apiserver: Running): Promise<void> {
+  const [ca, cert, key] = ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFileSync(join(dir, name)))
+  let exited = false
+  void apiserver.exited.then(() => {
+    exited = true
+  })
+  const deadline = Date.now() + 120_000
+  while (!(await healthy(`${url}/readyz`, { ca, cert, key }))) {
+    if (exited || Date.now() > deadline) {
+      throw new Error(`kube-apiserver did not get ready: ${tail(join(dir, 'kube-apiserver.log'))}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function healthy(url: string, tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = request(url, { ...tls, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    probe.on('error', () => resolve(false))
+    probe.end()
+  })
+}
+
+const tail = (file: string): string => readFileSync(file, 'utf8').slice(-1_500)
