@@ -1,0 +1,363 @@
+import { badRequest, StatusError } from '../errors.js'
+import { equal, getOwn, isObject, setOwn } from '../json.js'
+import type { JSONSchemaProps } from '../schema/types.js'
+import { goText, goType } from './gotext.js'
+import { jsonType, unprocessable } from './json-patch.js'
+
+type JsonMap = Record<string, unknown>
+type Schema = JSONSchemaProps | undefined
+
+const DELETE_PREFIX = '$deleteFromPrimitiveList'
+const ORDER_PREFIX = '$setElementOrder'
+const DIRECTIVE = '$patch'
+const RETAIN_KEYS = '$retainKeys'
+
+/**
+ * Kubernetes' own merge: lists marked so in the schema are merged by key instead of replaced, and directives
+ * (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest.
+ * Neither input is changed. Throws a StatusError with the code and the words of kube-apiserver.
+ */
+export function applyStrategicMergePatch(document: unknown, patch: unknown, schema: JSONSchemaProps): unknown {
+  if (patch !== null && !isObject(patch)) {
+    throw badRequest(`json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`)
+  }
+  return mergeMap(isObject(document) ? document : {}, patch ?? {}, schema)
+}
+
+/** What the real server does not turn into a Status of its own. */
+function failure(message: string): StatusError {
+  return new StatusError(500, '', message)
+}
+
+const badOrder = () => badRequest('invalid patch format of setElementOrder list')
+const badRetainKeys = () => badRequest('invalid patch format of retainKeys')
+const noMergeKey = (map: JsonMap, key: string) =>
+  failure(`map: ${goText(map)} does not contain declared merge key: ${key}`)
+const badType = (expected: string, actual: unknown) =>
+  failure(`expected a ${expected}, but received a ${goType(actual)}`)
+
+function mergeMap(original: JsonMap, wholePatch: JsonMap, schema: Schema): JsonMap {
+  const directive = getOwn(wholePatch, DIRECTIVE)
+  if (directive !== undefined) return mapDirective(directive, wholePatch)
+  const patch = { ...wholePatch }
+  const merged = retainKeys(original, patch)
+  mergeOrderedLists(merged, patch, schema)
+  for (const patchKey of Object.keys(patch)) {
+    const value = patch[patchKey]
+    const deletes = patchKey.startsWith(DELETE_PREFIX)
+    const key = deletes ? fieldOf(patchKey, DELETE_PREFIX) : patchKey
+    if (value === null || value === undefined) delete merged[key]
+    else mergeField(merged, key, value, schema, deletes)
+  }
+  return merged
+}
+
+function mapDirective(directive: unknown, patch: JsonMap): JsonMap {
+  if (directive === 'replace') {
+    const { [DIRECTIVE]: _, ...replacement } = patch
+    return replacement
+  }
+  if (directive === 'delete') return {}
+  throw failure(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`)
+}
+
+function mergeField(merged: JsonMap, key: string, value: unknown, schema: Schema, deletes: boolean): void {
+  const existing = getOwn(merged, key)
+  if (Array.isArray(existing) && Array.isArray(value)) {
+    const list = listField(schema, key)
+    setOwn(merged, key, mergeListField(existing, value, list, deletes))
+    return
+  }
+  if (deletes) return
+  if (isObject(existing) && isObject(value)) {
+    const field = structField(schema, key)
+    setOwn(merged, key, strategyOf(field) === 'replace' ? value : mergeMap(existing, value, field))
+    return
+  }
+  const taken = withoutDirectives(withoutNulls(value))
+  if (taken === undefined) delete merged[key]
+  else setOwn(merged, key, taken)
+}
+
+/** `$setElementOrder/ports` → `ports`. */
+function fieldOf(directive: string, prefix: string): string {
+  const slash = directive.indexOf('/')
+  if (slash !== prefix.length) {
+    throw prefix === ORDER_PREFIX ? badOrder() : badRequest('invalid patch format of primitive list')
+  }
+  return directive.slice(slash + 1)
+}
+
+/** Takes `$retainKeys` out of the patch; what it does not list goes from the original. */
+function retainKeys(original: JsonMap, patch: JsonMap): JsonMap {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original }
+  const retained = patch[RETAIN_KEYS]
+  delete patch[RETAIN_KEYS]
+  if (!Array.isArray(retained)) throw badRetainKeys()
+  const names = new Set<unknown>(retained)
+  for (const key of Object.keys(patch)) {
+    const exempt = patch[key] === null || key.startsWith(DELETE_PREFIX) || key.startsWith(ORDER_PREFIX)
+    if (!exempt && !names.has(key)) throw badRetainKeys()
+  }
+  const kept: JsonMap = {}
+  for (const key of Object.keys(original)) if (names.has(key)) setOwn(kept, key, original[key])
+  return kept
+}
+
+/** Merges the lists that come with a `$setElementOrder`, and takes both out of the patch. */
+function mergeOrderedLists(merged: JsonMap, patch: JsonMap, schema: Schema): void {
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(ORDER_PREFIX)) continue
+    const order = asList(patch[directive])
+    delete patch[directive]
+    const key = fieldOf(directive, ORDER_PREFIX)
+    const live = Object.hasOwn(merged, key) ? asList(merged[key]) : undefined
+    const patched = Object.hasOwn(patch, key) ? asList(patch[key]) : undefined
+    const list = listField(schema, key)
+    checkOrder(patched ?? [], order, list.mergeKey)
+    if (!live && !patched) continue
+    const items =
+      live && patched
+        ? mergeListField(live, patched, list, false)
+        : (live ?? (withoutDirectives(patched!) as readonly unknown[]))
+    const [named, others] = partition(items, order, list.mergeKey)
+    const ofMaps = elementKind([live ?? [], patched ?? []]) === 'map'
+    setOwn(merged, key, interleave(named, others, order, live ?? [], ofMaps ? list.mergeKey : undefined))
+    delete patch[key]
+  }
+}
+
+function asList(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw badType('[]interface {}', value)
+  return value
+}
+
+/** Whatever the patch lists must stand in the order list too, in the same order. */
+function checkOrder(patched: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
+  if (patched.length === 0 || order.length === 0) return
+  let wanted = patched
+  if (mergeKey !== '') {
+    wanted = patched.filter((item) => {
+      if (!isObject(item)) throw badType('map[string]interface {}', item)
+      return getOwn(item, DIRECTIVE) !== 'delete'
+    })
+  }
+  let at = 0
+  let place = 0
+  while (at < wanted.length && place < order.length) {
+    const item = wanted[at]
+    if (isObject(item) && Object.hasOwn(item, DIRECTIVE)) {
+      at++
+      continue
+    }
+    if (equal(keyValue(item, mergeKey), keyValue(order[place], mergeKey))) at++
+    place++
+  }
+  if (at < wanted.length && place >= order.length) {
+    const lists = `${goText(patched)}\n doesn't match ${ORDER_PREFIX} list:\n${goText(order)}\n`
+    throw failure(`The order in patch list:\n${lists}`)
+  }
+}
+
+function keyValue(item: unknown, mergeKey: string): unknown {
+  return mergeKey === '' ? item : requireKey(item, mergeKey)
+}
+
+function requireKey(item: unknown, mergeKey: string): unknown {
+  if (!isObject(item)) throw badType('map[string]interface {}', item)
+  const value = getOwn(item, mergeKey)
+  if (value === undefined) throw noMergeKey(item, mergeKey)
+  return value
+}
+
+interface ListField {
+  readonly strategy: string
+  readonly mergeKey: string
+  readonly items: Schema
+}
+
+function structField(schema: Schema, key: string): JSONSchemaProps {
+  const field = schema?.properties && (getOwn(schema.properties, key) as Schema)
+  if (field) return field
+  if (schema?.additionalProperties) {
+    throw failure('merging an object in json but data type is not struct, instead is: map')
+  }
+  throw failure(`unable to find api field in struct RawExtension for the json field ${JSON.stringify(key)}`)
+}
+
+function listField(schema: Schema, key: string): ListField {
+  const field = structField(schema, key)
+  return {
+    strategy: strategyOf(field),
+    mergeKey: field['x-kubernetes-patch-merge-key'] ?? '',
+    items: Array.isArray(field.items) ? undefined : (field.items as Schema),
+  }
+}
+
+/** `merge,retainKeys` → `merge`: retainKeys only matters to whoever makes the patch. */
+function strategyOf(field: JSONSchemaProps): string {
+  const strategies = (field['x-kubernetes-patch-strategy'] ?? '').split(',').filter((name) => name !== 'retainKeys')
+  if (strategies.length > 1) throw failure(`unexpected patch strategy: ${goText(strategies)}`)
+  return strategies[0] ?? ''
+}
+
+function mergeListField(
+  live: readonly unknown[],
+  patch: readonly unknown[],
+  list: ListField,
+  deletes: boolean,
+): readonly unknown[] {
+  if (list.strategy !== 'merge' && !deletes) return patch
+  if (live.length === 0 && patch.length === 0) return live
+  if (elementKind([live, patch]) === 'map') return mergeMaps(live, patch, list)
+  if (deletes) return live.filter((item) => !includes(patch, item))
+  const both: unknown[] = []
+  for (const item of [...live, ...patch]) if (!includes(both, item)) both.push(item)
+  const [named, others] = partition(both, patch, list.mergeKey)
+  return interleave(named, others, patch, live, undefined)
+}
+
+/** All elements must be of one kind, and none may be a list. */
+function elementKind(lists: readonly (readonly unknown[])[]): 'map' | 'scalar' {
+  let type: string | undefined
+  for (const item of lists.flat(1)) {
+    const itemType = goType(item)
+    if (type === undefined) {
+      type = itemType
+      if (type === '[]interface {}') throw unprocessable(new Error('lists of lists are not supported'))
+    } else if (type !== itemType) throw failure(`list element types are not identical: ${goText(lists)}`)
+  }
+  if (type === undefined) throw failure('no elements in any of the given slices')
+  return type === 'map[string]interface {}' ? 'map' : 'scalar'
+}
+
+function mergeMaps(live: readonly unknown[], patch: readonly unknown[], list: ListField): readonly unknown[] {
+  const { mergeKey, items } = list
+  if (mergeKey === '') throw failure('cannot merge lists without merge key for struct')
+  let base = live as readonly JsonMap[]
+  let plain: JsonMap[] = []
+  let replace = false
+  for (const item of patch as readonly JsonMap[]) {
+    const directive = getOwn(item, DIRECTIVE)
+    if (directive === undefined) plain.push(item)
+    else if (directive === 'replace') replace = true
+    else if (directive === 'delete') {
+      const value = keyValue(item, mergeKey)
+      base = base.filter((other) => !equal(getOwn(other, mergeKey), value))
+    } else if (directive === 'merge') throw failure('merging lists cannot yet be specified in the patch')
+    else throw failure(`unknown patch type: ${goText(directive)} in map: ${goText(item)}`)
+  }
+  if (replace) {
+    base = plain
+    plain = []
+  }
+  const merged = [...base]
+  for (const item of plain) {
+    const value = keyValue(item, mergeKey)
+    const at = merged.findIndex((other) => equal(getOwn(other, mergeKey), value))
+    if (at < 0) merged.push(item)
+    else merged[at] = mergeMap(merged[at]!, item, items)
+  }
+  const [named, others] = partition(merged, plain, mergeKey)
+  return interleave(named, others, plain, base, mergeKey)
+}
+
+function includes(list: readonly unknown[], item: unknown): boolean {
+  return list.some((other) => equal(other, item))
+}
+
+/** Splits a list into what another list has too, and the rest. */
+function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: string): [unknown[], unknown[]] {
+  const named: unknown[] = []
+  const others: unknown[] = []
+  for (const item of items) {
+    const value = keyValue(item, mergeKey)
+    const found = by.some((other) => {
+      if (mergeKey === '') return equal(other, value)
+      if (!isObject(other)) throw failure(`value for key ${by.indexOf(other)} is not a map`)
+      return equal(getOwn(other, mergeKey), value)
+    })
+    if (found) named.push(item)
+    else others.push(item)
+  }
+  return [named, others]
+}
+
+/**
+ * Puts the items that only the server knows between those that the patch named.
+ * The patch's order wins; within it the live order decides where the others go.
+ */
+function interleave(
+  named: readonly unknown[],
+  others: readonly unknown[],
+  namedOrder: readonly unknown[],
+  liveOrder: readonly unknown[],
+  mergeKey: string | undefined,
+): unknown[] {
+  const position = (order: readonly unknown[], item: unknown) => {
+    const value = valueIn(item, mergeKey)
+    return order.findIndex((other) => equal(valueIn(other, mergeKey), value))
+  }
+  if (mergeKey !== undefined) {
+    for (const item of [...named, ...namedOrder, ...others, ...liveOrder]) requireKey(item, mergeKey)
+  }
+  const left = sortBy(others, (item) => position(liveOrder, item))
+  const right = sortBy(named, (item) => position(namedOrder, item))
+  const all: unknown[] = []
+  let i = 0
+  let j = 0
+  while (i < left.length && j < right.length) {
+    const first = position(liveOrder, left[i])
+    const second = position(liveOrder, right[j])
+    if (first >= 0 && second >= 0 && first < second) all.push(left[i++])
+    else all.push(right[j++])
+  }
+  return [...all, ...left.slice(i), ...right.slice(j)]
+}
+
+function valueIn(item: unknown, mergeKey: string | undefined): unknown {
+  return mergeKey !== undefined && isObject(item) ? getOwn(item, mergeKey) : item
+}
+
+/**
+ * Items to be deleted keep to the end; the others follow their place in the order. What the order does not know
+ * counts as less than anything that comes after it and as more than anything before: insertion makes that definite.
+ */
+function sortBy(items: readonly unknown[], position: (item: unknown) => number): unknown[] {
+  const deleted: unknown[] = []
+  const sorted: { item: unknown; place: number }[] = []
+  for (const item of items) {
+    if (isObject(item) && getOwn(item, DIRECTIVE) === 'delete') {
+      deleted.push(item)
+      continue
+    }
+    const place = position(item)
+    let at = sorted.length
+    while (at > 0 && (place < 0 || sorted[at - 1]!.place < 0 || place < sorted[at - 1]!.place)) at--
+    sorted.splice(at, 0, { item, place })
+  }
+  return [...sorted.map(({ item }) => item), ...deleted]
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const kept: JsonMap = {}
+  for (const key of Object.keys(value)) {
+    if (value[key] !== null && value[key] !== undefined) setOwn(kept, key, withoutNulls(value[key]))
+  }
+  return kept
+}
+
+/** Undefined when the value itself is a directive. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
+  if (!isObject(value)) return value
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined
+  const kept: JsonMap = {}
+  for (const key of Object.keys(value)) {
+    const member = withoutDirectives(value[key])
+    if (member !== undefined) setOwn(kept, key, member)
+  }
+  return kept
+}
