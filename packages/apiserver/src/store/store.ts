@@ -11,10 +11,13 @@ import type { KubeObject } from '@crosstie/kube'
 export interface Store {
   /** The newest durable revision. */
   readonly revision: number
-  /** Revisions at or before this one can no longer be read or watched from. */
+  /** Revisions before this one can no longer be read or watched from. */
   readonly compacted: number
 
-  /** What readers see. With a revision: as it was then; throws CompactedError when that is too old. */
+  /**
+   * What readers see. With a revision: as it was then; throws CompactedError when that is too old
+   * and FutureRevisionError when it is not there yet.
+   */
   get(key: string, revision?: number): Stored | undefined
   /** In the order of keys, all from one revision. */
   list(prefix: string, options?: ListRange): StoredPage
@@ -35,12 +38,12 @@ export interface Store {
    */
   write(writes: readonly Write[]): Promise<readonly Change[]>
 
-  /** Calls back with every change in order, as it becomes durable; returns how to stop. */
+  /** Calls back with every change in order, as it becomes durable and visible; returns how to stop. */
   subscribe(listener: (changes: readonly Change[]) => void): () => void
   /** Durable changes after the revision, in order. Throws CompactedError when some of them are gone. */
   changesSince(revision: number, prefix?: string): readonly Change[]
 
-  /** Forgets history at or before the revision; the newest state of every key stays. */
+  /** Forgets history before the revision; what was the state at it, and everything since, stays. */
   compact(revision: number): Promise<void>
   /** Writes a consistent copy, taken without stopping writers, that `restore` accepts. */
   backup(file: string): Promise<{ readonly revision: number }>
@@ -49,6 +52,7 @@ export interface Store {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** One state of one key. `object` is parsed when first asked for: do not spread it, ask for what you need. */
 export interface Stored {
   readonly key: string
   /** The revision of its last change; also in `object.metadata.resourceVersion`. */
@@ -113,7 +117,26 @@ export class CompactedError extends Error {
   readonly compacted: number
 
   constructor(revision: number, compacted: number) {
-    super(`revision ${revision} was compacted; the oldest that can be read is ${compacted + 1}`)
+    super(`revision ${revision} was compacted; the oldest that can be read is ${compacted}`)
     this.compacted = compacted
+  }
+}
+
+/** A revision that the store has not reached. */
+export class FutureRevisionError extends Error {
+  override readonly name = 'FutureRevisionError'
+  readonly revision: number
+
+  constructor(revision: number, newest: number) {
+    super(`revision ${revision} is not reached yet; the newest is ${newest}`)
+    this.revision = newest
+  }
+}
+
+export class StoreClosedError extends Error {
+  override readonly name = 'StoreClosedError'
+
+  constructor() {
+    super('the store is closed')
   }
 }

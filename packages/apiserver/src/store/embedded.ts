@@ -1,0 +1,230 @@
+import { type Clock, messageOf, systemClock } from '@crosstie/kube'
+import { Acceptance, type Accepted } from './acceptance.js'
+import type { Horizon } from './horizon.js'
+import type { State } from './state.js'
+import {
+  type Change,
+  FutureRevisionError,
+  type ListRange,
+  type Store,
+  StoreClosedError,
+  type Stored,
+  type StoredPage,
+  type Write,
+} from './store.js'
+import type { Parsed } from './version.js'
+
+/** Where accepted changes become durable. */
+export interface Journal {
+  /**
+   * Makes the batch durable, wholly or not at all; rejects when that failed, and
+   * may be called again after that.
+   */
+  append(batch: Batch): Promise<void>
+  /** Called after readers see a batch, and now and then: a time to tidy up in the background. */
+  settled(): void
+  /** A consistent copy of the newest durable state. */
+  backup(file: string): Promise<{ readonly revision: number }>
+  close(): Promise<void>
+}
+
+export interface Batch {
+  readonly changes: readonly Change[]
+  /** The newest durable revision before this batch. */
+  readonly before: number
+  /** What is compacted once the batch is durable. */
+  readonly compacted: number
+  readonly time: number
+}
+
+/** One call of `write` or `compact` on its way to the disk. */
+interface Waiting {
+  readonly changes: readonly Change[]
+  readonly bytes: number
+  readonly compacted: number
+  resolve(changes: readonly Change[]): void
+  reject(error: unknown): void
+}
+
+const BATCH_BYTES_MAX = 4 << 20
+const TIDY_EVERY_MS = 10_000
+
+/** What both kinds of embedded store share: everything but the disk. */
+export class EmbeddedStore implements Store {
+  readonly #state: State
+  readonly #journal: Journal
+  readonly #clock: Clock
+  readonly #horizon: Horizon
+  readonly #acceptance: Acceptance
+  readonly #listeners = new Set<(changes: readonly Change[]) => void>()
+  readonly #tidying: NodeJS.Timeout
+  #waiting: Waiting[] = []
+  #draining: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(state: State, parsed: Parsed, journal: Journal, horizon: Horizon, clock: Clock = systemClock) {
+    this.#state = state
+    this.#journal = journal
+    this.#clock = clock
+    this.#horizon = horizon
+    this.#acceptance = new Acceptance(state, parsed)
+    this.#tidying = setInterval(() => this.#tidy(), TIDY_EVERY_MS)
+    this.#tidying.unref()
+  }
+
+  get revision(): number {
+    return this.#state.revision
+  }
+
+  get compacted(): number {
+    return this.#state.compacted
+  }
+
+  get(key: string, revision?: number): Stored | undefined {
+    return this.#state.get(key, revision)
+  }
+
+  list(prefix: string, options?: ListRange): StoredPage {
+    return this.#state.list(prefix, options)
+  }
+
+  count(prefix: string): number {
+    return this.#state.count(prefix)
+  }
+
+  tip(key: string): Stored | undefined {
+    return this.#acceptance.tip(key)
+  }
+
+  write(writes: readonly Write[]): Promise<readonly Change[]> {
+    if (this.#closing) return Promise.reject(new StoreClosedError())
+    let accepted: Accepted
+    try {
+      accepted = this.#acceptance.accept(writes)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.#enqueue(accepted, 0)
+  }
+
+  subscribe(listener: (changes: readonly Change[]) => void): () => void {
+    // The same function may be given twice and is then called twice.
+    const own = (changes: readonly Change[]) => listener(changes)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  changesSince(revision: number, prefix?: string): readonly Change[] {
+    return this.#state.changesSince(revision, prefix)
+  }
+
+  async compact(revision: number): Promise<void> {
+    if (this.#closing) throw new StoreClosedError()
+    if (revision > this.revision) throw new FutureRevisionError(revision, this.revision)
+    if (revision <= this.compacted) return
+    await this.#enqueue({ changes: [], bytes: 0 }, revision)
+  }
+
+  backup(file: string): Promise<{ readonly revision: number }> {
+    if (this.#closing) return Promise.reject(new StoreClosedError())
+    return this.#journal.backup(file)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#tidying)
+    await this.#draining
+    await this.#journal.close()
+  }
+
+  #enqueue({ changes, bytes }: Accepted, compacted: number): Promise<readonly Change[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ changes, bytes, compacted, resolve, reject })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  /** Group commit: whatever was accepted while one batch went to disk makes up the next. */
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // One turn of the event loop for everybody else; the writers just
+      // acknowledged use it to get their next write into this batch.
+      await new Promise((resolve) => setImmediate(resolve))
+      const group = this.#takeGroup()
+      const batch = this.#batchOf(group)
+      try {
+        await this.#journal.append(batch)
+      } catch (error) {
+        this.#fail(group, error)
+        continue
+      }
+      this.#publish(group, batch)
+    }
+    this.#draining = undefined
+  }
+
+  #takeGroup(): readonly Waiting[] {
+    let bytes = 0
+    let count = 0
+    while (count < this.#waiting.length && bytes < BATCH_BYTES_MAX) bytes += this.#waiting[count++]!.bytes
+    return this.#waiting.splice(0, count)
+  }
+
+  #batchOf(group: readonly Waiting[]): Batch {
+    const changes: Change[] = []
+    let compacted = this.#state.compacted
+    for (const waiting of group) {
+      for (const change of waiting.changes) changes.push(change)
+      compacted = Math.max(compacted, waiting.compacted)
+    }
+    return { changes, before: this.#state.revision, compacted, time: this.#clock.now() }
+  }
+
+  #publish(group: readonly Waiting[], batch: Batch): void {
+    for (const change of batch.changes) {
+      this.#state.apply(change)
+      this.#acceptance.settled(change)
+    }
+    this.#horizon.passed(batch.time)
+    if (batch.compacted > this.#state.compacted) this.#horizon.compact(batch.compacted)
+    if (batch.changes.length > 0) this.#tell(batch.changes)
+    for (const { resolve, changes } of group) resolve(changes)
+    this.#tidy()
+  }
+
+  /**
+   * Later writes may build on those that failed, so they fail with them. Their
+   * revisions are never given out again: somebody may have seen them in a tip.
+   */
+  #fail(group: readonly Waiting[], error: unknown): void {
+    const waiting = [...group, ...this.#waiting]
+    this.#waiting = []
+    this.#acceptance.dropAll()
+    for (const { reject } of waiting) reject(error)
+  }
+
+  #tell(changes: readonly Change[]): void {
+    for (const listener of [...this.#listeners]) {
+      if (!this.#listeners.has(listener)) continue
+      try {
+        listener(changes)
+      } catch (error) {
+        // The write is durable; a listener's trouble is not the writer's.
+        process.emitWarning(`a listener of the store failed: ${messageOf(error)}`)
+      }
+    }
+  }
+
+  #tidy(): void {
+    this.#horizon.advance(this.#clock.now())
+    this.#journal.settled()
+  }
+}

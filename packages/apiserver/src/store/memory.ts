@@ -1,0 +1,30 @@
+import { type Clock, systemClock } from '@crosstie/kube'
+import { EmbeddedStore } from './embedded.js'
+import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
+import { State } from './state.js'
+import { Parsed } from './version.js'
+
+/** Bytes of JSON whose parsed objects are kept as well. */
+export const PARSED_BYTES = 32 << 20
+
+export interface MemoryStoreOptions {
+  readonly clock?: Clock
+  readonly history?: Partial<HistoryLimits>
+}
+
+/** A store that forgets everything when the process ends; for tests and throw-away servers. */
+export class MemoryStore extends EmbeddedStore {
+  constructor({ clock = systemClock, history }: MemoryStoreOptions = {}) {
+    const state = new State()
+    const nowhere = {
+      append: async () => {},
+      settled: () => {},
+      backup: async () => {
+        throw new Error('a store in memory cannot be backed up')
+      },
+      close: async () => {},
+    }
+    const horizon = new Horizon(state, { ...defaultHistory, ...history })
+    super(state, new Parsed(PARSED_BYTES), nowhere, horizon, clock)
+  }
+}
