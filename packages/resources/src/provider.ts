@@ -1,1 +1,27 @@
-export {}
+// For those who write a provider.
+export {
+  type AtProviderOf,
+  type ConnectContext,
+  defineManaged,
+  type ListCall,
+  type ManagedDefinition,
+  type ManagedKind,
+} from './definition/define.js'
+export { DefinitionError } from './definition/patterns.js'
+export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
+export {
+  AlreadyExistsError,
+  absent,
+  type Call,
+  type ConnectionDetails,
+  type CreateCall,
+  type Created,
+  type Difference,
+  type Present,
+  present,
+  type Sight,
+  ThrottledError,
+  type UpdateCall,
+  type Updated,
+} from './external/external.js'
+export { defineProviderConfig, type ProviderConfigKind, type ProviderConfiguration } from './providerconfig/define.js'

@@ -1,0 +1,248 @@
+import type { KubeObject, ResourceType } from '@crosstie/kube'
+import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
+import { immutableRules, requiredRules } from './rules.js'
+import type { Node } from './schema.js'
+
+/** What a kind's CRD is made from. */
+export interface KindShape {
+  readonly type: ResourceType
+  readonly alsoServed: readonly string[]
+  readonly categories: readonly string[]
+  readonly shortNames: readonly string[]
+  readonly doc: string
+  readonly parameters: Node
+  readonly observation: Node
+}
+
+const text = (description: string, more: Partial<JSONSchemaProps> = {}): JSONSchemaProps => ({
+  type: 'string',
+  description,
+  ...more,
+})
+
+function named(description: string, more: Record<string, JSONSchemaProps> = {}): JSONSchemaProps {
+  return { type: 'object', description, required: ['name'], properties: { name: text('Its name.'), ...more } }
+}
+
+const objectReference = (description: string): JSONSchemaProps => ({
+  type: 'object',
+  description,
+  properties: Object.fromEntries(
+    ['apiVersion', 'kind', 'name', 'namespace', 'uid'].map((name) => [name, { type: 'string' }]),
+  ),
+})
+
+export const policyNames = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'] as const
+
+const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
+  managementPolicies: {
+    type: 'array',
+    description:
+      'What may be done to the external resource. An empty list pauses. Each is only done when named, or "*".',
+    default: ['*'],
+    items: { type: 'string', enum: [...policyNames] },
+  },
+  managementPolicy: text('Deprecated: use managementPolicies.', {
+    enum: ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'],
+  }),
+  deletionPolicy: text(
+    'Deprecated: use managementPolicies. Orphan leaves the external resource when this is deleted.',
+    {
+      default: 'Delete',
+      enum: ['Orphan', 'Delete'],
+    },
+  ),
+  ignoreChanges: {
+    type: 'array',
+    description: 'Paths below forProvider, such as scalingConfig.desiredSize or tags[*], that updates leave alone.',
+    items: { type: 'string' },
+  },
+  providerConfigRef: {
+    ...named('The ProviderConfig to use.', { policy: resolutionPolicy }),
+    default: { name: 'default' },
+  },
+  writeConnectionSecretToRef: {
+    type: 'object',
+    description: 'The Secret that connection details are written to.',
+    required: ['name', 'namespace'],
+    properties: { name: text('Name of the Secret.'), namespace: text('Namespace of the Secret.') },
+  },
+  claimRef: objectReference('The claim that this is bound to.'),
+  classRef: objectReference('The class that this was provisioned by.'),
+  aggregateRef: objectReference('The aggregate that this belongs to.'),
+  reclaimPolicy: text('What becomes of this when its claim goes away.', { enum: ['Delete', 'Retain'] }),
+}
+
+export const conditionsSchema: JSONSchemaProps = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['lastTransitionTime', 'reason', 'status', 'type'],
+    properties: {
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+      message: { type: 'string' },
+      observedGeneration: { type: 'integer', format: 'int64' },
+      reason: { type: 'string' },
+      status: { type: 'string' },
+      type: { type: 'string' },
+    },
+  },
+}
+
+/** The CRD of a managed kind. */
+export function managedCrd(shape: KindShape): KubeObject {
+  const forProvider = openApiOf(shape.parameters, 'forProvider')
+  const immutable = immutableRules(shape.parameters)
+  const required = requiredRules(shape.parameters)
+  const spec: JSONSchemaProps = {
+    type: 'object',
+    required: ['forProvider'],
+    properties: {
+      ...controlFields,
+      forProvider: {
+        ...forProvider,
+        description: 'What the external resource should be.',
+        ...(immutable.length > 0 ? { 'x-kubernetes-validations': immutable } : {}),
+      },
+      initProvider: {
+        ...openApiOf(shape.parameters, 'initProvider'),
+        description: 'Used together with forProvider when the external resource is created, and ignored afterwards.',
+      },
+    },
+    ...(required.length > 0 ? { 'x-kubernetes-validations': required } : {}),
+  }
+  const status: JSONSchemaProps = {
+    type: 'object',
+    properties: {
+      atProvider: {
+        ...openApiOf(unionOf(shape.parameters, shape.observation), 'atProvider'),
+        description: 'What the external resource is.',
+      },
+      bindingPhase: { type: 'string', enum: ['Unbindable', 'Unbound', 'Bound', 'Released'] },
+      conditions: conditionsSchema,
+      lastHandledReconcileAt: { type: 'string' },
+      observedGeneration: { type: 'integer', format: 'int64' },
+    },
+  }
+  return crd(shape.type, {
+    alsoServed: shape.alsoServed,
+    categories: shape.categories,
+    shortNames: shape.shortNames,
+    schema: objectSchema(shape.doc, { spec, status }, ['spec']),
+    columns: [
+      column('READY', "{.status.conditions[?(@.type=='Ready')].status}"),
+      column('SYNCED', "{.status.conditions[?(@.type=='Synced')].status}"),
+      column('EXTERNAL-NAME', '{.metadata.annotations.crossplane\\.io/external-name}'),
+      { ...column('AGE', '{.metadata.creationTimestamp}'), type: 'date' },
+    ],
+    status: true,
+  })
+}
+
+/** The CRD of a managed kind's class: a template of its spec (CLM1). */
+export function classCrd(shape: KindShape): KubeObject {
+  const { managementPolicies, deletionPolicy, providerConfigRef, reclaimPolicy } = controlFields
+  const specTemplate: JSONSchemaProps = {
+    type: 'object',
+    required: ['forProvider'],
+    properties: {
+      forProvider: { ...openApiOf(shape.parameters, 'initProvider'), description: `Template of a ${shape.type.kind}.` },
+      managementPolicies: managementPolicies!,
+      deletionPolicy: deletionPolicy!,
+      providerConfigRef: providerConfigRef!,
+      providerRef: named('Deprecated: use providerConfigRef.'),
+      reclaimPolicy: { ...reclaimPolicy!, default: 'Delete' },
+      writeConnectionSecretsToNamespace: text('Where connection Secrets of what this class provisions are kept.'),
+    },
+  }
+  return crd(classTypeOf(shape.type), {
+    alsoServed: shape.alsoServed,
+    categories: ['crossplane', 'class'],
+    shortNames: [],
+    schema: objectSchema(`A template for dynamically provisioned ${shape.type.kind} resources.`, { specTemplate }, [
+      'specTemplate',
+    ]),
+    columns: [
+      column('PROVIDER-CONFIG', '{.specTemplate.providerConfigRef.name}'),
+      column('RECLAIM-POLICY', '{.specTemplate.reclaimPolicy}'),
+      { ...column('AGE', '{.metadata.creationTimestamp}'), type: 'date' },
+    ],
+    status: false,
+  })
+}
+
+export function classTypeOf(type: ResourceType): ResourceType {
+  return { ...type, kind: `${type.kind}Class`, resource: pluralOf(`${type.kind}Class`), namespaced: false }
+}
+
+/** English plurals, as far as Kubernetes' own generators know them. */
+export function pluralOf(kind: string): string {
+  const name = kind.toLowerCase()
+  if (/(s|x|z|ch|sh)$/.test(name)) return `${name}es`
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
+  return `${name}s`
+}
+
+export interface CrdParts {
+  readonly alsoServed: readonly string[]
+  readonly categories: readonly string[]
+  readonly shortNames: readonly string[]
+  readonly schema: JSONSchemaProps
+  readonly columns: readonly object[]
+  readonly status: boolean
+}
+
+export function crd(type: ResourceType, parts: CrdParts): KubeObject {
+  const version = (name: string, storage: boolean) => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: parts.schema },
+    ...(parts.status ? { subresources: { status: {} } } : {}),
+    additionalPrinterColumns: parts.columns,
+  })
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${type.resource}.${type.group}` },
+    spec: {
+      group: type.group,
+      scope: type.namespaced ? 'Namespaced' : 'Cluster',
+      names: {
+        kind: type.kind,
+        listKind: `${type.kind}List`,
+        plural: type.resource,
+        singular: type.kind.toLowerCase(),
+        ...(parts.categories.length > 0 ? { categories: parts.categories } : {}),
+        ...(parts.shortNames.length > 0 ? { shortNames: parts.shortNames } : {}),
+      },
+      versions: [version(type.version, true), ...parts.alsoServed.map((name) => version(name, false))],
+    },
+  }
+}
+
+export function objectSchema(
+  description: string,
+  properties: Record<string, JSONSchemaProps>,
+  required: readonly string[],
+): JSONSchemaProps {
+  return {
+    type: 'object',
+    ...(description ? { description } : {}),
+    required,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...properties,
+    },
+  }
+}
+
+/** `kubectl get` columns take a JSONPath without the braces that kubectl itself wants. */
+export function column(name: string, path: string): { name: string; type: string; jsonPath: string } {
+  return { name, type: 'string', jsonPath: path.slice(1, -1) }
+}

@@ -1,0 +1,168 @@
+import type { KubeObject, ResourceType } from '@crosstie/kube'
+import type {
+  Call,
+  CreateCall,
+  Created,
+  DeepPartial,
+  Present,
+  Sight,
+  UpdateCall,
+  Updated,
+} from '../external/external.js'
+import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
+import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf } from './crd.js'
+import { kindPage } from './page.js'
+import { checkPatterns } from './patterns.js'
+import type { Fields, KnownOf, Node, ObjectOf, ObjectSchema } from './schema.js'
+
+/** What a provider's author states of one kind of external resource. */
+export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /** Of the URL; absent: the English plural of the kind. */
+  readonly plural?: string
+  readonly doc?: string
+  /** Older versions that are served as well. They have the same fields. */
+  readonly alsoServed?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly shortNames?: readonly string[]
+  readonly parameters: ObjectSchema<F>
+  readonly observation: ObjectSchema<O>
+  /** Do we choose the external name, or does the provider assign it? */
+  readonly name: 'chosen' | 'assigned'
+  /** Creating what is there already changes nothing and is no error, and a create is seen by the next read. */
+  readonly idempotentCreate?: boolean
+  /** `create` honours its token: the same token never makes a second resource. */
+  readonly token?: boolean
+  /** The provider tags resources; `create` sets the tags that it is given. */
+  readonly tags?: {
+    readonly field: keyof F & string
+    /** What keys may hold: anything, no `.` and `/`, or letters and digits only. */
+    readonly keys?: 'any' | 'dashes' | 'alphanumeric'
+  }
+  /** Kinds with a definition of their own, which must not be embedded in this one (MR12). */
+  readonly ownKinds?: readonly string[]
+  /** How long a read may miss what was just made. */
+  readonly consistencySeconds?: number
+  /** A combination of policies that the provider cannot keep: say why. */
+  readonly refusePolicies?: (policies: readonly string[]) => string | undefined
+  readonly providerConfig?: ProviderConfigKind
+
+  connect(context: ConnectContext): Promise<C> | C
+  observe(call: Call<KnownOf<F>, C>): Promise<Sight<AtProviderOf<F, O>>>
+  create(call: CreateCall<ObjectOf<F>, C>): Promise<Created<AtProviderOf<F, O>>>
+  update(call: UpdateCall<ObjectOf<F>, C>): Promise<Updated | void>
+  delete(call: Call<KnownOf<F>, C>): Promise<void>
+  /**
+   * All resources of the kind that the client can see, for many objects at
+   * once; with tags, at least those that carry them. Each has an externalName.
+   */
+  list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Present<AtProviderOf<F, O>>[]>
+}
+
+/** atProvider covers forProvider by construction (MR4), with nothing required. */
+export type AtProviderOf<F extends Fields, O extends Fields> = DeepPartial<ObjectOf<F>> & DeepPartial<ObjectOf<O>>
+
+export interface ConnectContext {
+  readonly managed: KubeObject
+  /** Absent when the kind uses no ProviderConfig. */
+  readonly config: ProviderConfiguration | undefined
+  readonly signal: AbortSignal
+}
+
+export interface ListCall<P, C> {
+  readonly client: C
+  /** Of one of the objects that the list is for: its identifiers are theirs all. */
+  readonly forProvider: P
+  readonly tags?: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** A kind, ready to be served and reconciled. What the reconciler needs of it, without its types. */
+export interface ManagedKind {
+  readonly type: ResourceType
+  readonly classType: ResourceType
+  readonly parameters: Node
+  readonly observation: Node
+  readonly name: 'chosen' | 'assigned'
+  readonly idempotentCreate: boolean
+  readonly token: boolean
+  readonly tags: { readonly field: string; readonly keys: 'any' | 'dashes' | 'alphanumeric' } | undefined
+  readonly consistencySeconds: number
+  /** False for kinds made by others that have no deletionPolicy. */
+  readonly hasDeletionPolicy: boolean
+  readonly refusePolicies: ((policies: readonly string[]) => string | undefined) | undefined
+  readonly providerConfig: ProviderConfigKind | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: the typed functions of a definition, seen by code that serves all kinds.
+  readonly external: External<any>
+  crd(): KubeObject
+  classCrd(): KubeObject
+  /** The reference page of the kind, in Markdown. */
+  page(): string
+}
+
+/** The functions of a definition, as the reconciler calls them. */
+export interface External<C> {
+  connect(context: ConnectContext): Promise<C> | C
+  observe(call: Call<object, C>): Promise<Sight>
+  create(call: CreateCall<object, C>): Promise<Created>
+  update(call: UpdateCall<object, C>): Promise<Updated | void>
+  delete(call: Call<object, C>): Promise<void>
+  list?(call: ListCall<object, C>): Promise<readonly Present[]>
+}
+
+/**
+ * A kind from its one definition. Throws a DefinitionError when the definition
+ * breaks a pattern of managed resource APIs.
+ */
+export function defineManaged<F extends Fields, O extends Fields, C>(
+  definition: ManagedDefinition<F, O, C>,
+): ManagedKind {
+  const { group, version, kind, parameters, observation } = definition
+  checkPatterns({
+    group,
+    version,
+    kind,
+    parameters: parameters.node,
+    observation: observation.node,
+    tagsField: definition.tags?.field,
+    name: definition.name,
+    idempotentCreate: definition.idempotentCreate ?? false,
+    ownKinds: definition.ownKinds ?? [],
+  })
+  const type: ResourceType = {
+    group,
+    version,
+    kind,
+    resource: definition.plural ?? pluralOf(kind),
+    namespaced: false,
+  }
+  const shape: KindShape = {
+    type,
+    alsoServed: definition.alsoServed ?? [],
+    categories: definition.categories ?? ['crossplane', 'managed'],
+    shortNames: definition.shortNames ?? [],
+    doc: definition.doc ?? '',
+    parameters: parameters.node,
+    observation: observation.node,
+  }
+  return {
+    type,
+    classType: classTypeOf(type),
+    parameters: parameters.node,
+    observation: observation.node,
+    name: definition.name,
+    idempotentCreate: definition.idempotentCreate ?? false,
+    token: definition.token ?? false,
+    tags: definition.tags && { field: definition.tags.field, keys: definition.tags.keys ?? 'any' },
+    consistencySeconds: definition.consistencySeconds ?? 30,
+    hasDeletionPolicy: true,
+    refusePolicies: definition.refusePolicies,
+    providerConfig: definition.providerConfig,
+    external: definition as unknown as External<C>,
+    crd: () => managedCrd(shape),
+    classCrd: () => classCrd(shape),
+    page: () => kindPage(shape, definition.name),
+  }
+}

@@ -1,0 +1,80 @@
+import { apiVersionOf } from '@crosstie/kube'
+import type { KindShape } from './crd.js'
+import { type Node, referenceFields, secretRefField } from './schema.js'
+
+/** The reference page of a kind, in Markdown. */
+export function kindPage(shape: KindShape, name: 'chosen' | 'assigned'): string {
+  const { type } = shape
+  const naming =
+    name === 'chosen'
+      ? "The external name is the annotation `crossplane.io/external-name`, or the object's own name when that is absent."
+      : 'The provider assigns the external name; it is written to `crossplane.io/external-name` after the create.'
+  return [
+    `# ${type.kind}`,
+    '',
+    `\`${apiVersionOf(type)}\`, cluster-scoped, \`${type.resource}.${type.group}\``,
+    '',
+    ...(shape.doc ? [shape.doc, ''] : []),
+    naming,
+    '',
+    '## spec.forProvider',
+    '',
+    table(['Field', 'Type', 'Required', 'Description'], parameterRows(shape.parameters)),
+    '',
+    '`spec.initProvider` has the same fields, none of them required. They are used when the resource is created, where',
+    '`forProvider` does not set them, and are ignored afterwards.',
+    '',
+    '## status.atProvider',
+    '',
+    'All fields of `forProvider` that are not sensitive, as the provider reports them, and:',
+    '',
+    table(['Field', 'Type', 'Description'], observationRows(shape.observation)),
+    '',
+  ].join('\n')
+}
+
+function parameterRows(node: Node, path = ''): string[][] {
+  return Object.entries(node.fields ?? {}).flatMap(([name, field]) => {
+    const here = path + name
+    const required = field.identifier
+      ? 'always'
+      : field.optional
+        ? ''
+        : field.sensitive?.generate
+          ? 'generated'
+          : 'to manage'
+    const notes = [field.doc, field.immutable ? 'Immutable.' : '', enumNote(field)].filter(Boolean).join(' ')
+    if (field.sensitive) return [[`\`${path}${secretRefField(name)}\``, 'secret key', required, notes]]
+    const rows = [[`\`${here}\``, typeName(field), required, notes]]
+    if (field.reference) {
+      const { ref, selector } = referenceFields(name, field)
+      rows.push([`\`${path}${ref}\``, 'reference', '', `Gives \`${here}\` from a ${field.reference.to().kind}.`])
+      rows.push([`\`${path}${selector}\``, 'selector', '', `Chooses \`${path}${ref}\`.`])
+    }
+    return [...rows, ...parameterRows(innerOf(field), `${here}${field.type === 'list' ? '[]' : ''}.`)]
+  })
+}
+
+function observationRows(node: Node, path = ''): string[][] {
+  return Object.entries(node.fields ?? {}).flatMap(([name, field]) => [
+    [`\`${path}${name}\``, typeName(field), field.doc],
+    ...observationRows(innerOf(field), `${path}${name}${field.type === 'list' ? '[]' : ''}.`),
+  ])
+}
+
+const innerOf = (node: Node): Node => (node.items?.type === 'object' ? node.items : node)
+
+function enumNote({ limits }: Node): string {
+  return limits.enum ? `One of ${limits.enum.map((value) => `\`${value}\``).join(', ')}.` : ''
+}
+
+function typeName(node: Node): string {
+  if (node.type === 'list') return `${node.set ? 'set' : 'list'} of ${typeName(node.items!)}`
+  if (node.type === 'map') return `map of ${typeName(node.items!)}`
+  return node.type
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,89 @@
+import type { ValidationRule } from '@crosstie/kube/schema'
+import { fieldsBelow, type Node, referenceFields, secretRefField } from './schema.js'
+
+/**
+ * The rules of a kind's CRD, in CEL. They live on the spec (what is required
+ * depends on the policies and on initProvider) and on forProvider (what is
+ * immutable), so that the API server refuses with a message that names the field.
+ */
+
+const keywords = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+)
+
+/** How Kubernetes names a property that is no CEL identifier. */
+export function celName(property: string): string {
+  if (keywords.has(property)) return `__${property}__`
+  return property
+    .replaceAll('__', '__underscores__')
+    .replaceAll('.', '__dot__')
+    .replaceAll('-', '__dash__')
+    .replaceAll('/', '__slash__')
+}
+
+const select = (root: string, path: readonly string[]): string => [root, ...path.map(celName)].join('.')
+
+function has(root: string, path: readonly string[]): string {
+  return path.map((_, i) => `has(${select(root, path.slice(0, i + 1))})`).join(' && ')
+}
+
+const inInit = (path: readonly string[]): string => `has(self.initProvider) && ${has('self.initProvider', path)}`
+
+/** True when the policies allow nothing but looking: then only identifiers are required. */
+const onlyObserves =
+  "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies)" +
+  " || (has(self.managementPolicy) && self.managementPolicy == 'ObserveOnly')"
+
+/** Required fields (POL10): given in forProvider or initProvider, or by a reference, unless policies only observe. */
+export function requiredRules(parameters: Node): readonly ValidationRule[] {
+  const rules: ValidationRule[] = []
+  for (const { path, node } of fieldsBelow(parameters)) {
+    if (node.optional || (node.sensitive?.generate ?? false) || (node.identifier && !node.reference)) continue
+    const given = waysToGive(path, node).flatMap((way) => [`(${has('self.forProvider', way)})`, `(${inInit(way)})`])
+    const parent = path.slice(0, -1)
+    // A field of a nested object is only required where that object is.
+    const noParent = parent.length > 0 ? [`(!(${has('self.forProvider', parent)}) && !(${inInit(parent)}))`] : []
+    const unless = node.identifier ? [] : [onlyObserves]
+    rules.push({
+      rule: [...unless, ...noParent, ...given].join(' || '),
+      message: `spec.forProvider.${waysToGive(path, node)[0]!.join('.')} is a required parameter`,
+      reason: 'FieldValueRequired',
+    })
+  }
+  return rules
+}
+
+function waysToGive(path: readonly string[], node: Node): readonly (readonly string[])[] {
+  const parent = path.slice(0, -1)
+  const name = path.at(-1)!
+  if (node.sensitive) return [[...parent, secretRefField(name)]]
+  if (!node.reference) return [path]
+  const { ref, selector } = referenceFields(name, node)
+  return [path, [...parent, ref], [...parent, selector]]
+}
+
+/** Immutable fields (MR11): the value and its reference keep what they hold once they hold something; selectors may change. */
+export function immutableRules(parameters: Node): readonly ValidationRule[] {
+  const rules: ValidationRule[] = []
+  for (const { path, node } of fieldsBelow(parameters)) {
+    if (!node.immutable) continue
+    if (node.sensitive) {
+      rules.push(unchanged([...path.slice(0, -1), secretRefField(path.at(-1)!)]))
+      continue
+    }
+    rules.push(unchanged(path))
+    if (node.reference) rules.push(unchanged([...path.slice(0, -1), referenceFields(path.at(-1)!, node).ref]))
+  }
+  return rules
+}
+
+function unchanged(path: readonly string[]): ValidationRule {
+  const same = `${select('self', path)} == ${select('oldSelf', path)}`
+  return {
+    rule: `!(${has('oldSelf', path)}) || (${has('self', path)} && ${same})`,
+    message: `spec.forProvider.${path.join('.')} is immutable`,
+    reason: 'FieldValueForbidden',
+  }
+}

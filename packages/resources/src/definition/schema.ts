@@ -1,0 +1,212 @@
+import type { Json, ResourceType } from '@crosstie/kube'
+
+/**
+ * The words in which a provider's author states the fields of a kind. One
+ * statement gives the TypeScript type of the parameters, the CRD, the rules,
+ * the page and everything that the reconciler must know of a field.
+ */
+export interface Schema<T = unknown, Optional extends boolean = boolean, Identifier extends boolean = boolean> {
+  readonly node: Node
+  /** Only for the compiler: what the field holds, whether it may be absent, whether it says where the resource is. */
+  readonly is?: { readonly value: T; readonly optional: Optional; readonly identifier: Identifier }
+}
+
+export type NodeType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'map' | 'list' | 'json'
+
+/** One field, as data. */
+export interface Node {
+  readonly type: NodeType
+  readonly doc: string
+  readonly optional: boolean
+  /** Says where the external resource is, such as a region: always required, never late-initialized, immutable. */
+  readonly identifier: boolean
+  readonly immutable: boolean
+  /** The value lives in a Secret; the spec has `<field>SecretRef`. */
+  readonly sensitive?: Sensitive
+  readonly reference?: Reference
+  readonly limits: Limits
+  readonly fields?: Readonly<Record<string, Node>>
+  readonly items?: Node
+  /** A list whose items are known by these fields rather than by their place. */
+  readonly keys?: readonly string[]
+  /** A list in which order and repetition mean nothing. */
+  readonly set?: boolean
+  /** A map of which others may own keys: those that the spec does not name are left alone. */
+  readonly shared?: boolean
+  /** Do two values mean the same to the provider? Absent: when they are equal. */
+  readonly same?: (desired: Json, observed: Json) => boolean
+}
+
+export interface Sensitive {
+  /** Makes the value up when it is required and no Secret is named. */
+  readonly generate: boolean
+  readonly length: number
+}
+
+export interface Reference {
+  /** A function, so that kinds may refer to each other in any order. */
+  readonly to: () => ResourceType
+  /** Where in the referenced object the value is. Absent: its external name. */
+  readonly value?: string
+  readonly refField?: string
+  readonly selectorField?: string
+}
+
+export interface Limits {
+  readonly enum?: readonly string[]
+  readonly pattern?: string
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly default?: Json
+}
+
+export interface FieldOptions<T = Json> {
+  /** What the field means, for the CRD, `kubectl explain` and the page. */
+  readonly doc?: string
+  /** Cannot change once set; neither can the reference that gave it. */
+  readonly immutable?: boolean
+  readonly same?: (desired: T, observed: T) => boolean
+}
+
+type StringLimits = Pick<Limits, 'pattern' | 'format' | 'minLength' | 'maxLength'>
+type NumberLimits = Pick<Limits, 'minimum' | 'maximum'>
+type ListLimits = Pick<Limits, 'minItems' | 'maxItems'>
+
+export type Fields = Readonly<Record<string, Schema>>
+
+/** The value that a schema describes. */
+export type Infer<S> = S extends { readonly is?: { readonly value: infer T } } ? T : never
+
+type IsOptional<S> = S extends { readonly is?: { readonly optional: true } } ? true : false
+type IsIdentifier<S> = S extends { readonly is?: { readonly identifier: true } } ? true : false
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** The object that fields describe. */
+export type ObjectOf<F extends Fields> = Flat<
+  { [K in keyof F as IsOptional<F[K]> extends true ? never : K]: Infer<F[K]> } & {
+    [K in keyof F as IsOptional<F[K]> extends true ? K : never]?: Infer<F[K]>
+  }
+>
+
+/** What is known of an object that is only observed: its identifiers for sure, the rest perhaps. */
+export type KnownOf<F extends Fields> = Flat<
+  { [K in keyof F as IsIdentifier<F[K]> extends true ? K : never]: Infer<F[K]> } & {
+    [K in keyof F as IsIdentifier<F[K]> extends true ? never : K]?: Infer<F[K]>
+  }
+>
+
+export interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>, false, false> {
+  readonly fields: F
+}
+
+function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Node>): Schema<T, false, false> {
+  const { doc = '', immutable = false, same, ...limits } = options as FieldOptions & Limits
+  return {
+    node: {
+      type,
+      doc,
+      optional: false,
+      identifier: false,
+      immutable,
+      limits,
+      ...(same ? { same: same as NonNullable<Node['same']> } : {}),
+      ...rest,
+    },
+  }
+}
+
+/** The schema builder. */
+export const s = {
+  string<const E extends string = string>(
+    options: FieldOptions<string> & StringLimits & { readonly enum?: readonly E[] } = {},
+  ): Schema<E, false, false> {
+    return make('string', options as FieldOptions<never>, {})
+  },
+  integer: (options: FieldOptions<number> & NumberLimits = {}): Schema<number, false, false> =>
+    make('integer', options as FieldOptions<never>, {}),
+  number: (options: FieldOptions<number> & NumberLimits = {}): Schema<number, false, false> =>
+    make('number', options as FieldOptions<never>, {}),
+  boolean: (options: FieldOptions<boolean> = {}): Schema<boolean, false, false> =>
+    make('boolean', options as FieldOptions<never>, {}),
+  /** Anything at all, kept as it is. */
+  json: (options: FieldOptions = {}): Schema<Json, false, false> => make('json', options as FieldOptions<never>, {}),
+
+  object<F extends Fields>(fields: F, options: FieldOptions = {}): ObjectSchema<F> {
+    const nodes = Object.fromEntries(Object.entries(fields).map(([name, { node }]) => [name, node]))
+    return { ...make<ObjectOf<F>>('object', options as FieldOptions<never>, { fields: nodes }), fields }
+  },
+  /** `shared`: others may own keys too (tags, labels); those that the spec does not name are left alone. */
+  map<T>(
+    items: Schema<T>,
+    options: FieldOptions & { readonly shared?: boolean } = {},
+  ): Schema<Readonly<Record<string, T>>, false, false> {
+    const { shared = false, ...rest } = options
+    return make('map', rest as FieldOptions<never>, { items: items.node, shared })
+  },
+  /** `keys`: items are known by these fields. `set`: order and repetition mean nothing. Neither: it counts as a whole. */
+  list<T>(
+    items: Schema<T>,
+    options: FieldOptions & ListLimits & { readonly keys?: readonly string[]; readonly set?: boolean } = {},
+  ): Schema<readonly T[], false, false> {
+    const { keys, set, ...rest } = options
+    const known = { items: items.node, ...(keys ? { keys } : {}), ...(set ? { set } : {}) }
+    return make('list', rest as FieldOptions<never>, known)
+  },
+
+  /** The provider can do without it. */
+  optional: <T, I extends boolean>(schema: Schema<T, boolean, I>): Schema<T, true, I> => ({
+    node: { ...schema.node, optional: true },
+  }),
+  /** Says where the external resource is (a region, a project): needed even to observe it. */
+  identifier: <T>(schema: Schema<T, false>): Schema<T, false, true> => ({
+    node: { ...schema.node, identifier: true, immutable: true },
+  }),
+  /**
+   * A value that must not be read off the object, such as a password. In the
+   * spec it is `<field>SecretRef`; the provider's functions get the value.
+   * Required and not given: it is made up, and published as a connection detail.
+   */
+  sensitive(
+    options: { readonly doc?: string; readonly generate?: boolean; readonly length?: number } = {},
+  ): Schema<string, false, false> {
+    const { generate = true, length = 27, ...rest } = options
+    return make('string', rest, { sensitive: { generate, length } })
+  },
+  /** May be filled from another object: adds `<field>Ref` and `<field>Selector`. */
+  reference<T extends string | readonly string[], O extends boolean, I extends boolean>(
+    schema: Schema<T, O, I>,
+    reference: Reference,
+  ): Schema<T, O, I> {
+    return { node: { ...schema.node, reference } }
+  },
+}
+
+/** `vpcId` has `vpcIdRef` and `vpcIdSelector`; the list `subnetIds` has `subnetIdRefs` and `subnetIdSelector`. */
+export function referenceFields(name: string, node: Node): { readonly ref: string; readonly selector: string } {
+  const base = node.type === 'list' ? name.replace(/s$/, '') : name
+  return {
+    ref: node.reference?.refField ?? (node.type === 'list' ? `${base}Refs` : `${base}Ref`),
+    selector: node.reference?.selectorField ?? `${base}Selector`,
+  }
+}
+
+export const secretRefField = (name: string): string => `${name}SecretRef`
+
+export interface FoundNode {
+  readonly path: readonly string[]
+  readonly node: Node
+}
+
+/** Every field below an object, outside of lists and maps, parents first. */
+export function* fieldsBelow(node: Node, path: readonly string[] = []): Generator<FoundNode> {
+  for (const [name, field] of Object.entries(node.fields ?? {})) {
+    const found = { path: [...path, name], node: field }
+    yield found
+    if (field.type === 'object') yield* fieldsBelow(field, found.path)
+  }
+}

@@ -1,0 +1,100 @@
+import type { Condition, Json, KubeObject } from '@crosstie/kube'
+
+/** Values to reach an external resource with, by key. They only ever go into a Secret. */
+export type ConnectionDetails = Readonly<Record<string, string>>
+
+/** An external resource that is there, as raw as the provider reports it. */
+export interface Present<A = Readonly<Record<string, Json>>> {
+  readonly exists: true
+  /** How the provider knows it. Absent: by the name it was looked for. */
+  readonly externalName?: string
+  /** All that the provider reports, parameters included; a field that it does not report is absent. */
+  readonly atProvider: A
+  /** Can it be used? A condition says more. Absent: nothing is said. */
+  readonly ready?: boolean | Condition
+  readonly connection?: ConnectionDetails
+  /** Only for kinds that must compare by themselves: true or false settles the comparison. */
+  readonly upToDate?: boolean
+  /** When it was made, if the provider says: helps to find a resource whose name was lost. */
+  readonly createdAt?: string
+}
+
+export interface Absent {
+  readonly exists: false
+}
+
+export type Sight<A = Readonly<Record<string, Json>>> = Present<A> | Absent
+
+export const absent: Absent = { exists: false }
+
+export function present<A>(found: Omit<Present<A>, 'exists'>): Present<A> {
+  return { exists: true, ...found }
+}
+
+/** What the provider answered to a create. */
+export interface Created<A = Readonly<Record<string, Json>>> {
+  /** The name that the provider assigned. */
+  readonly externalName?: string | undefined
+  readonly connection?: ConnectionDetails
+  /** What is there now, when the answer says it all: saves the observe that would follow. */
+  readonly sight?: Present<A>
+}
+
+export interface Updated {
+  readonly connection?: ConnectionDetails
+}
+
+/** One field on which the spec and the external resource differ. */
+export interface Difference {
+  /** Below forProvider: `scalingConfig.desiredSize`, `tags.team`. */
+  readonly path: string
+  readonly desired: Json | undefined
+  readonly observed: Json | undefined
+}
+
+/** The provider says that we ask too much. Slows down everything that uses the same credentials. */
+export class ThrottledError extends Error {
+  override readonly name = 'ThrottledError'
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterSeconds?: number } = {}) {
+    super(message, options)
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** A create found that the name is taken. */
+export class AlreadyExistsError extends Error {
+  override readonly name = 'AlreadyExistsError'
+}
+
+/** What every function of a kind is given. */
+export interface Call<P, C> {
+  readonly client: C
+  /** The object that stands for the external resource. */
+  readonly managed: KubeObject
+  readonly externalName: string
+  /** With references and sensitive values filled in. */
+  readonly forProvider: P
+  readonly signal: AbortSignal
+}
+
+export interface CreateCall<P, C> extends Call<P, C> {
+  /** The same for every attempt to make this resource, and for no other. */
+  readonly token: string
+  /** The tags it must carry: the spec's and those that let us know our own. */
+  readonly tags: Readonly<Record<string, string>>
+}
+
+export type DeepPartial<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T
+
+export interface UpdateCall<P, C> extends Call<P, C> {
+  /** Of forProvider, only what differs; maps and lists as a whole. */
+  readonly changed: DeepPartial<P>
+  readonly differences: readonly Difference[]
+  readonly tags: Readonly<Record<string, string>>
+}

@@ -1,0 +1,119 @@
+import type { Json, KubeObject, ResourceType } from '@crosstie/kube'
+import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import { column, conditionsSchema, crd, objectSchema } from '../definition/crd.js'
+import { openApiOf } from '../definition/openapi.js'
+import type { Fields, ObjectSchema } from '../definition/schema.js'
+
+/** How a provider is reached: the kinds ProviderConfig and ProviderConfigUsage of one API group. */
+export interface ProviderConfigKind {
+  readonly type: ResourceType
+  /** Each says that one managed resource uses one ProviderConfig. */
+  readonly usageType: ResourceType
+  crd(): KubeObject
+  usageCrd(): KubeObject
+}
+
+/** A ProviderConfig with its credentials read. */
+export interface ProviderConfiguration {
+  readonly name: string
+  /** Changes when the ProviderConfig or its credentials do: what clients may be kept by. */
+  readonly revision: string
+  readonly spec: Readonly<Record<string, Json>>
+  /** What the credentials' source holds; absent for sources that hold nothing. */
+  readonly credentials: string | undefined
+}
+
+export const credentialSources = ['None', 'Secret', 'Environment', 'Filesystem', 'InjectedIdentity'] as const
+
+/** The ProviderConfig kind of a provider, with fields of its own beside the credentials. */
+export function defineProviderConfig<F extends Fields>(definition: {
+  readonly group: string
+  readonly version?: string
+  readonly fields?: ObjectSchema<F>
+}): ProviderConfigKind {
+  const { group, version = 'v1beta1', fields } = definition
+  const kindOf = (kind: string, resource: string): ResourceType => ({
+    group,
+    version,
+    kind,
+    resource,
+    namespaced: false,
+  })
+  const type = kindOf('ProviderConfig', 'providerconfigs')
+  const usageType = kindOf('ProviderConfigUsage', 'providerconfigusages')
+  return {
+    type,
+    usageType,
+    crd: () => configCrd(type, fields ? openApiOf(fields.node, 'forProvider') : { properties: {} }),
+    usageCrd: () => usageCrd(usageType),
+  }
+}
+
+const text: JSONSchemaProps = { type: 'string' }
+
+function configCrd(type: ResourceType, own: JSONSchemaProps): KubeObject {
+  const credentials: JSONSchemaProps = {
+    type: 'object',
+    required: ['source'],
+    properties: {
+      source: { type: 'string', enum: [...credentialSources] },
+      secretRef: {
+        type: 'object',
+        required: ['name', 'namespace', 'key'],
+        properties: { name: text, namespace: text, key: text },
+      },
+      env: { type: 'object', required: ['name'], properties: { name: text } },
+      fs: { type: 'object', required: ['path'], properties: { path: text } },
+    },
+    'x-kubernetes-validations': [
+      { rule: "self.source != 'Secret' || has(self.secretRef)", message: 'secretRef is required for source Secret' },
+      { rule: "self.source != 'Environment' || has(self.env)", message: 'env is required for source Environment' },
+      { rule: "self.source != 'Filesystem' || has(self.fs)", message: 'fs is required for source Filesystem' },
+    ],
+  }
+  const spec: JSONSchemaProps = {
+    type: 'object',
+    required: ['credentials', ...(own.required ?? [])],
+    properties: { credentials, ...own.properties },
+  }
+  const status: JSONSchemaProps = {
+    type: 'object',
+    properties: { conditions: conditionsSchema, users: { type: 'integer', format: 'int64' } },
+  }
+  return crd(type, {
+    alsoServed: [],
+    categories: ['crossplane', 'provider'],
+    shortNames: [],
+    schema: objectSchema('How to reach the provider.', { spec, status }, ['spec']),
+    columns: [{ ...column('AGE', '{.metadata.creationTimestamp}'), type: 'date' }],
+    status: true,
+  })
+}
+
+function usageCrd(type: ResourceType): KubeObject {
+  const config: JSONSchemaProps = { type: 'object', required: ['name'], properties: { name: text } }
+  const resource: JSONSchemaProps = {
+    type: 'object',
+    required: ['apiVersion', 'kind', 'name'],
+    properties: { apiVersion: text, kind: text, name: text, uid: text },
+  }
+  return crd(type, {
+    alsoServed: [],
+    categories: ['crossplane', 'provider'],
+    shortNames: [],
+    schema: objectSchema(
+      'Says that a managed resource uses a ProviderConfig.',
+      {
+        providerConfigRef: config,
+        resourceRef: resource,
+      },
+      ['providerConfigRef', 'resourceRef'],
+    ),
+    columns: [
+      column('CONFIG-NAME', '{.providerConfigRef.name}'),
+      column('RESOURCE-KIND', '{.resourceRef.kind}'),
+      column('RESOURCE-NAME', '{.resourceRef.name}'),
+    ],
+    status: false,
+  })
+}
