@@ -262,6 +262,11 @@ export function invalid(
     message: fieldErrorBody(error),
     field: error.field,
   }))
-  const details = { name, ...(kind.group ? { group: kind.group } : {}), kind: kind.kind, causes }
+  const details = {
+    ...(name ? { name } : {}),
+    ...(kind.group ? { group: kind.group } : {}),
+    ...(kind.kind ? { kind: kind.kind } : {}),
+    causes,
+  }
   return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${list}`, { details })
 }

@@ -1,5 +1,6 @@
 import type { FieldError, KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import type { UserInfo } from '../access/user.js'
 
 /**
  * One kind that the server serves, built in or from a CRD: the same shape, so
@@ -72,7 +73,7 @@ export interface Column {
 export interface WriteContext {
   readonly type: ResourceType
   readonly subresource: string
-  readonly user: { readonly name: string; readonly groups: readonly string[] }
+  readonly user: UserInfo
   readonly now: number
   readonly warnings: string[]
 }

@@ -1,0 +1,96 @@
+import { equal, forbidden, isObject, type KubeObject, notFound } from '@crosstie/kube'
+import type { WriteContext } from '../definitions/definition.js'
+import { aggregate, type RbacAuthorizer, type RoleRef } from './rbac.js'
+import { compactRules, describeRule, type PolicyRule, quoted, rulesOf, uncovered } from './rules.js'
+import { MASTERS } from './user.js'
+
+const GROUP = 'rbac.authorization.k8s.io'
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
+
+type Guard = (object: KubeObject, old: KubeObject | undefined, context: WriteContext) => void
+
+/**
+ * For roles and cluster roles, as `Strategy.authorizeWrite`: nobody writes a
+ * role that grants more than they have, unless they may `escalate`.
+ */
+export function guardRole(authorizer: RbacAuthorizer): Guard {
+  return (object, old, context) => {
+    const { user, type } = context
+    const { name = '', namespace = '' } = object.metadata
+    if (user.groups.includes(MASTERS) || onlyGarbageCollection(object, old)) return
+    const escalate = { user, verb: 'escalate', group: GROUP, resource: type.resource, namespace }
+    if (authorizer.authorize({ ...escalate, name: old ? name : '' }).allowed) return
+
+    const refusal = escalation(authorizer, context, namespace, rulesOf(object))
+    if (refusal) throw forbidden(type, name, refusal)
+    if (!aggregates(object) && !(old && aggregates(old))) return
+    if (escalation(authorizer, context, namespace, FULL_AUTHORITY)) {
+      throw forbidden(type, name, 'must have cluster-admin privileges to use the aggregationRule')
+    }
+  }
+}
+
+/**
+ * For role bindings and cluster role bindings, as `Strategy.authorizeWrite`:
+ * nobody binds a role that grants more than they have, unless they may `bind` it.
+ */
+export function guardBinding(authorizer: RbacAuthorizer): Guard {
+  return (object, old, context) => {
+    const { user, type } = context
+    const { name = '', namespace = '' } = object.metadata
+    if (user.groups.includes(MASTERS) || onlyGarbageCollection(object, old)) return
+    const roleRef = object['roleRef'] as RoleRef
+    const resource = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles'
+    const bind = { user, verb: 'bind', group: roleRef.apiGroup ?? GROUP, resource, name: roleRef.name, namespace }
+    if (authorizer.authorize(bind).allowed) return
+
+    const rules = authorizer.rulesOfRole(roleRef, namespace)
+    if (!rules) throw notFound(type, roleRef.name)
+    const refusal = escalation(authorizer, context, namespace, rules)
+    if (refusal) throw forbidden(type, name, refusal)
+  }
+}
+
+/** Undefined when the user holds all that the rules grant. */
+function escalation(
+  authorizer: RbacAuthorizer,
+  { user, type }: WriteContext,
+  namespace: string,
+  wanted: readonly PolicyRule[],
+): string | undefined {
+  const owned = authorizer.rulesFor(user, namespace)
+  const missing = uncovered(owned.rules, wanted)
+  if (missing.length === 0) return undefined
+  const lines = [...new Set(compactRules(missing).map(describeRule))].sort()
+  // The real server looks these roles up in the request's own name, so its resource is what it says is missing.
+  const absent = owned.missing.map(({ name }) => `${type.resource}.${GROUP} "${name}" not found`)
+  const unresolved = absent.length === 0 ? '' : `; resolution errors: [${aggregate(absent)}]`
+  return `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${unresolved}`
+}
+
+function aggregates(role: KubeObject): boolean {
+  const rule = role['aggregationRule']
+  if (!isObject(rule)) return false
+  const selectors = rule['clusterRoleSelectors']
+  return Array.isArray(selectors) && selectors.length > 0
+}
+
+/** The garbage collector must be able to let an object go whose rights it does not have. */
+function onlyGarbageCollection(object: KubeObject, old: KubeObject | undefined): boolean {
+  return old !== undefined && equal(withoutGarbageFields(object), withoutGarbageFields(old))
+}
+
+function withoutGarbageFields(object: KubeObject): unknown {
+  const {
+    ownerReferences: _o,
+    finalizers: _f,
+    managedFields: _m,
+    resourceVersion: _r,
+    selfLink: _s,
+    ...metadata
+  } = object.metadata
+  return { ...object, metadata }
+}

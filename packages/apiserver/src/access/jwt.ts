@@ -1,0 +1,75 @@
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { isObject } from '@crosstie/kube'
+
+/** A key that tokens are checked with, and its name in token headers. */
+export interface VerifyingKey {
+  readonly id: string
+  readonly algorithm: 'RS256' | 'ES256'
+  readonly key: KeyObject
+}
+
+export interface SigningKey extends VerifyingKey {
+  readonly privateKey: KeyObject
+}
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The key's id is the digest of its public half, as Kubernetes has it. Takes RSA and P-256 keys. */
+export function signingKey(privateKey: KeyObject): SigningKey {
+  return { ...verifyingKey(createPublicKey(privateKey)), privateKey }
+}
+
+export function verifyingKey(key: KeyObject): VerifyingKey {
+  const id = createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('base64url')
+  return { id, algorithm: algorithmOf(key), key }
+}
+
+function algorithmOf(key: KeyObject): 'RS256' | 'ES256' {
+  if (key.asymmetricKeyType === 'rsa') return 'RS256'
+  if (key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return 'ES256'
+  throw new Error('service account keys must be RSA or P-256 keys')
+}
+
+export function signToken(key: SigningKey, claims: Claims): string {
+  const signed = `${encode({ alg: key.algorithm, kid: key.id })}.${encode(claims)}`
+  const signature = sign('sha256', Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+/** What a token says, before anybody checked that it may say so. Undefined when it is no token. */
+export interface UnverifiedToken {
+  readonly header: Claims
+  readonly claims: Claims
+  readonly signed: string
+  readonly signature: Buffer
+}
+
+export function parseToken(token: string): UnverifiedToken | undefined {
+  const parts = token.split('.')
+  if (parts.length !== 3) return undefined
+  const header = decode(parts[0]!)
+  const claims = decode(parts[1]!)
+  if (!header || !claims) return undefined
+  return { header, claims, signed: `${parts[0]}.${parts[1]}`, signature: Buffer.from(parts[2]!, 'base64url') }
+}
+
+/** The key decides the algorithm, never the token. */
+export function isSignedBy(key: VerifyingKey, { header, signed, signature }: UnverifiedToken): boolean {
+  if (header['alg'] !== key.algorithm) return false
+  return verify('sha256', Buffer.from(signed), { key: key.key, dsaEncoding: 'ieee-p1363' }, signature)
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+function decode(part: string): Claims | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,218 @@
+import { isObject, type KubeObject } from '@crosstie/kube'
+import type { Change, Store } from '../store/store.js'
+import type { Attributes, Authorizer, Decision } from './authorize.js'
+import { type PolicyRule, ruleAllows, rulesOf } from './rules.js'
+import { MASTERS, serviceAccountUser, type UserInfo } from './user.js'
+
+const PREFIX = '/rbac.authorization.k8s.io/'
+/** Different questions that are remembered of one user. */
+const DECISIONS_MAX = 1_000
+
+export interface RoleRef {
+  readonly apiGroup?: string
+  readonly kind: string
+  readonly name: string
+}
+
+interface Subject {
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+interface Binding {
+  readonly name: string
+  /** Empty for a ClusterRoleBinding. */
+  readonly namespace: string
+  readonly roleRef: RoleRef
+  readonly subjects: readonly Subject[]
+}
+
+/** Rules that apply to somebody, and the roles of bindings that do not exist. */
+export interface Resolved {
+  readonly rules: readonly PolicyRule[]
+  readonly missing: readonly RoleRef[]
+}
+
+const ALLOWED: Decision = { allowed: true, reason: '' }
+
+interface Remembered {
+  readonly generation: number
+  readonly decisions: Map<string, Decision>
+}
+
+/**
+ * Role-based access control over the roles and bindings in the store. Follows
+ * every change as it becomes durable; decisions are remembered per user until
+ * the next change of any role or binding.
+ */
+export class RbacAuthorizer implements Authorizer {
+  readonly #roles = new Map<string, readonly PolicyRule[]>()
+  /** By the subject they name: `User alice`, `Group devs`, in each namespace ('' for cluster bindings). */
+  readonly #bindings = new Map<string, Map<string, Set<Binding>>>()
+  readonly #remembered = new WeakMap<UserInfo, Remembered>()
+  readonly #stop: () => void
+  #generation = 0
+
+  constructor(store: Pick<Store, 'list' | 'subscribe'>) {
+    this.#stop = store.subscribe((changes) => this.#follow(changes))
+    for (const { key, object } of store.list(PREFIX).items) this.#put(key, object)
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  authorize(attributes: Attributes): Decision {
+    const { user } = attributes
+    if (user.groups.includes(MASTERS)) return ALLOWED
+
+    let remembered = this.#remembered.get(user)
+    if (remembered?.generation !== this.#generation) {
+      remembered = { generation: this.#generation, decisions: new Map() }
+      this.#remembered.set(user, remembered)
+    }
+    const question = questionOf(attributes)
+    const known = remembered.decisions.get(question)
+    if (known) return known
+
+    const decision = this.#decide(attributes)
+    if (remembered.decisions.size >= DECISIONS_MAX) remembered.decisions.clear()
+    remembered.decisions.set(question, decision)
+    return decision
+  }
+
+  /** All rules that the user has in the namespace, or cluster-wide for ''. */
+  rulesFor(user: UserInfo, namespace: string): Resolved {
+    const rules: PolicyRule[] = []
+    const missing: RoleRef[] = []
+    for (const { binding } of this.#bindingsOf(user, namespace)) {
+      const role = this.#roles.get(roleKey(binding))
+      if (role) rules.push(...role)
+      else missing.push(binding.roleRef)
+    }
+    return { rules, missing }
+  }
+
+  /** What a role reference in a binding of the namespace ('' for a cluster binding) stands for. */
+  rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#roles.get(roleKey({ roleRef, namespace }))
+  }
+
+  #decide(attributes: Attributes): Decision {
+    const errors: string[] = []
+    for (const { binding, subject } of this.#bindingsOf(attributes.user, attributes.namespace ?? '')) {
+      const rules = this.#roles.get(roleKey(binding))
+      if (!rules) errors.push(missingRole(binding.roleRef))
+      else if (rules.some((rule) => ruleAllows(rule, attributes))) {
+        return { allowed: true, reason: `RBAC: allowed by ${describeBinding(binding, subject)}` }
+      }
+    }
+    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` }
+  }
+
+  *#bindingsOf(user: UserInfo, namespace: string): Generator<{ binding: Binding; subject: string }> {
+    const scopes = namespace === '' ? [''] : ['', namespace]
+    for (const scope of scopes) {
+      const bySubject = this.#bindings.get(scope)
+      if (!bySubject) continue
+      const seen = new Set<Binding>()
+      for (const subject of [`User ${user.name}`, ...user.groups.map((group) => `Group ${group}`)]) {
+        for (const binding of bySubject.get(subject) ?? []) {
+          if (seen.has(binding)) continue
+          seen.add(binding)
+          yield { binding, subject }
+        }
+      }
+    }
+  }
+
+  #follow(changes: readonly Change[]): void {
+    for (const { key, type, now, before } of changes) {
+      if (!key.startsWith(PREFIX)) continue
+      if (before) this.#remove(key, before.object)
+      if (type !== 'DELETED') this.#put(key, now.object)
+      this.#generation++
+    }
+  }
+
+  #put(key: string, object: KubeObject): void {
+    const kept = key.slice(PREFIX.length)
+    if (isRole(kept)) {
+      this.#roles.set(kept, rulesOf(object))
+      return
+    }
+    const binding = bindingOf(object)
+    for (const subject of subjectsOf(binding)) {
+      const bySubject = this.#bindings.get(binding.namespace) ?? new Map<string, Set<Binding>>()
+      this.#bindings.set(binding.namespace, bySubject)
+      const set = bySubject.get(subject) ?? new Set()
+      bySubject.set(subject, set)
+      set.add(binding)
+    }
+  }
+
+  #remove(key: string, object: KubeObject): void {
+    const kept = key.slice(PREFIX.length)
+    if (isRole(kept)) {
+      this.#roles.delete(kept)
+      return
+    }
+    const { name, namespace } = bindingOf(object)
+    const bySubject = this.#bindings.get(namespace)
+    if (!bySubject) return
+    for (const subject of subjectsOf(bindingOf(object))) {
+      const set = bySubject.get(subject)
+      for (const binding of set ?? []) if (binding.name === name) set!.delete(binding)
+      if (set?.size === 0) bySubject.delete(subject)
+    }
+    if (bySubject.size === 0) this.#bindings.delete(namespace)
+  }
+}
+
+const isRole = (key: string): boolean => key.startsWith('clusterroles/') || key.startsWith('roles/')
+
+function questionOf({ verb, group, resource, subresource, name, namespace, path }: Attributes): string {
+  if (path !== undefined) return `${verb} ${path}`
+  return `${verb}\n${group}\n${resource}\n${subresource ?? ''}\n${namespace ?? ''}\n${name ?? ''}`
+}
+
+function bindingOf(object: KubeObject): Binding {
+  const subjects = Array.isArray(object['subjects']) ? object['subjects'].filter(isObject) : []
+  const { name = '', namespace = '' } = object.metadata
+  return { name, namespace, roleRef: object['roleRef'] as RoleRef, subjects: subjects as unknown as Subject[] }
+}
+
+/** A service account is found by its user name, so that one look-up serves both. */
+function subjectsOf({ subjects, namespace }: Binding): string[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind === 'User' || subject.kind === 'Group') return [`${subject.kind} ${subject.name}`]
+    const home = subject.namespace || namespace
+    return subject.kind === 'ServiceAccount' && home !== '' ? [`User ${serviceAccountUser(home, subject.name)}`] : []
+  })
+}
+
+function roleKey({ roleRef, namespace }: Pick<Binding, 'roleRef' | 'namespace'>): string {
+  return roleRef.kind === 'ClusterRole' ? `clusterroles/${roleRef.name}` : `roles/${namespace}/${roleRef.name}`
+}
+
+/** How a lister names a role that is not there. */
+export function missingRole({ kind, name }: RoleRef): string {
+  return `${kind.toLowerCase()}.rbac.authorization.k8s.io "${name}" not found`
+}
+
+/** Several errors as Kubernetes prints them. */
+export function aggregate(errors: readonly string[]): string {
+  const distinct = [...new Set(errors)]
+  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`
+}
+
+function describeBinding(binding: Binding, subjectKey: string): string {
+  const subject = binding.subjects.find((one) => subjectsOf({ ...binding, subjects: [one] }).includes(subjectKey))!
+  const who =
+    subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || binding.namespace}` : subject.name
+  const kind = binding.namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
+  const name = binding.namespace === '' ? binding.name : `${binding.name}/${binding.namespace}`
+  const { roleRef } = binding
+  return `${kind} ${JSON.stringify(name)} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(who)}`
+}
