@@ -1,0 +1,397 @@
+import { type Json, setOwn } from '@crosstie/kube'
+import { canonicalMicroTime, canonicalTime, TimeError } from './go-time.js'
+import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from './go-type.js'
+
+/** A body whose JSON does not fit the kind's Go type. The message is that of Go's decoder. */
+export class TypedDecodeError extends Error {
+  override readonly name = 'TypedDecodeError'
+}
+
+export interface TypedDecoded {
+  readonly object: Record<string, unknown>
+  /** Fields the type does not have, in the order of the body: `spec.foo`. */
+  readonly unknown: readonly string[]
+}
+
+/**
+ * Reads a JSON value into a Go type and writes it again: unknown fields are left
+ * out and named, empty ones are dropped or kept as `omitempty` says, fields come in
+ * the type's order. What comes out shares nothing that could be changed with what went in.
+ */
+export function decodeTyped(model: string, value: unknown): TypedDecoded {
+  const context = new Context()
+  const object = typeCodec({ kind: 'struct', model, go: '' }).decode(value, context)
+  if (context.error !== undefined) throw new TypedDecodeError(context.error)
+  return { object: object as Record<string, unknown>, unknown: [...context.unknown] }
+}
+
+const UNKNOWN_MAX = 100
+
+class Context {
+  readonly path: string[] = []
+  readonly fields: string[] = []
+  struct = ''
+  error: string | undefined
+  readonly unknown = new Set<string>()
+
+  addUnknown(key: string): void {
+    if (this.unknown.size >= UNKNOWN_MAX) return
+    const path = this.path.join('')
+    this.unknown.add(path === '' ? key : `${path}.${key}`)
+  }
+
+  /** Go remembers the first misfit and reads on. */
+  misfit(word: string, type: GoType): void {
+    const where = this.fields.length > 0 ? `struct field ${this.struct}.${this.fields.join('.')}` : 'value'
+    this.error ??= `json: cannot unmarshal ${word} into Go ${where} of type ${type.go}`
+  }
+
+  note(message: string): void {
+    this.error ??= message
+  }
+}
+
+interface Codec {
+  /** The canonical form of a value that is not null. */
+  decode(value: unknown, context: Context): Json
+  /** What Go writes for the type's zero value. */
+  readonly zero: Json
+  /** Would `omitempty` drop it? */
+  isEmpty(value: Json): boolean
+}
+
+const codecs = new Map<string, Codec>()
+
+function typeCodec(type: GoType): Codec {
+  const key = type.kind === 'struct' ? type.model : type.kind === 'special' ? `!${type.name}` : undefined
+  if (key === undefined) return makeCodec(type)
+  let codec = codecs.get(key)
+  if (!codec) {
+    codec = makeCodec(type)
+    codecs.set(key, codec)
+  }
+  return codec
+}
+
+function makeCodec(type: GoType): Codec {
+  switch (type.kind) {
+    case 'string':
+      return scalarCodec(type, 'string', '')
+    case 'bool':
+      return scalarCodec(type, 'boolean', false)
+    case 'int32':
+      return integerCodec(type, -(2 ** 31), 2 ** 31 - 1)
+    case 'int64':
+      return integerCodec(type, -(2n ** 63n), 2n ** 63n - 1n)
+    case 'float64':
+      return scalarCodec(type, 'number', 0)
+    case 'bytes':
+      return bytesCodec(type)
+    case 'any':
+      return { decode: (value) => value as Json, zero: null, isEmpty: (value) => value === null }
+    case 'pointer':
+      return pointerCodec(typeCodec(type.of))
+    case 'slice':
+      return sliceCodec(type, typeCodec(type.of))
+    case 'map':
+      return mapCodec(type, typeCodec(type.of))
+    case 'struct':
+      return structCodec(goStruct(type.model), type)
+    case 'special':
+      return specialCodecs[type.name]()
+  }
+}
+
+function wordOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool'
+    case 'bigint':
+      return 'number'
+    default:
+      return typeof value
+  }
+}
+
+function scalarCodec(type: GoType, jsType: 'string' | 'boolean' | 'number', zero: Json): Codec {
+  return {
+    decode(value, context) {
+      if (typeof value === jsType) return value as Json
+      if (jsType === 'number' && typeof value === 'bigint') return Number(value)
+      context.misfit(wordOf(value), type)
+      return zero
+    },
+    zero,
+    isEmpty: (value) => value === zero,
+  }
+}
+
+function integerCodec(type: GoType, min: number | bigint, max: number | bigint): Codec {
+  return {
+    decode(value, context) {
+      if (typeof value === 'number' || typeof value === 'bigint') {
+        const whole = typeof value === 'bigint' || Number.isInteger(value)
+        if (whole && value >= min && value <= max) return value
+        context.misfit(`number ${value}`, type)
+      } else context.misfit(wordOf(value), type)
+      return 0
+    },
+    zero: 0,
+    isEmpty: (value) => value === 0,
+  }
+}
+
+const canonicalBase64 = /^(?:[A-Za-z0-9+/]{4})*$/
+
+function bytesCodec(type: GoType): Codec {
+  return {
+    decode(value, context) {
+      if (typeof value !== 'string') {
+        context.misfit(wordOf(value), type)
+        return null
+      }
+      if (canonicalBase64.test(value)) return value
+      const fault = base64Fault(value)
+      if (fault >= 0) context.note(`illegal base64 data at input byte ${fault}`)
+      return Buffer.from(value, 'base64').toString('base64')
+    },
+    zero: null,
+    isEmpty: (value) => value === null || value === '',
+  }
+}
+
+/** Where Go's standard decoder would stop, or -1. Line breaks do not count. */
+function base64Fault(text: string): number {
+  let digits = 0
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!
+    if (char === '\n' || char === '\r') continue
+    if (char === '=') return paddingFault(text, i, digits % 4)
+    if (!/[A-Za-z0-9+/]/.test(char)) return Buffer.byteLength(text.slice(0, i))
+    digits++
+  }
+  return digits % 4 === 0 ? -1 : Buffer.byteLength(text) - (digits % 4)
+}
+
+function paddingFault(text: string, at: number, digits: number): number {
+  if (digits < 2) return at
+  let i = at + 1
+  const skipBreaks = () => {
+    while (text[i] === '\n' || text[i] === '\r') i++
+  }
+  if (digits === 2) {
+    skipBreaks()
+    if (i >= text.length) return text.length
+    if (text[i] !== '=') return i
+    i++
+  }
+  skipBreaks()
+  return i < text.length ? i : -1
+}
+
+function pointerCodec(of: Codec): Codec {
+  return { decode: of.decode.bind(of), zero: null, isEmpty: (value) => value === null }
+}
+
+const isEmptyCollection = (value: Json): boolean => value === null || Object.keys(value as object).length === 0
+
+function sliceCodec(type: GoType, of: Codec): Codec {
+  return {
+    decode(value, context) {
+      if (!Array.isArray(value)) {
+        context.misfit(wordOf(value), type)
+        return null
+      }
+      const items = new Array<Json>(value.length)
+      for (let i = 0; i < value.length; i++) {
+        const item: unknown = value[i]
+        if (typeof item !== 'object') items[i] = of.decode(item, context)
+        else if (item === null) items[i] = of.zero
+        else {
+          context.path.push(`[${i}]`)
+          items[i] = of.decode(item, context)
+          context.path.pop()
+        }
+      }
+      return items
+    },
+    zero: null,
+    isEmpty: (value) => value === null || (value as readonly Json[]).length === 0,
+  }
+}
+
+function mapCodec(type: GoType, of: Codec): Codec {
+  return {
+    decode(value, context) {
+      if (typeof value !== 'object' || Array.isArray(value)) {
+        context.misfit(wordOf(value), type)
+        return null
+      }
+      const source = value as Record<string, unknown>
+      const map: Record<string, Json> = {}
+      for (const key of Object.keys(source)) {
+        const item = source[key]
+        if (item === null || item === undefined) setOwn(map, key, of.zero)
+        else {
+          context.path.push(context.path.length > 0 ? `.${key}` : key)
+          setOwn(map, key, of.decode(item, context))
+          context.path.pop()
+        }
+      }
+      return map
+    },
+    zero: null,
+    isEmpty: isEmptyCollection,
+  }
+}
+
+interface Slot {
+  readonly field: GoField
+  readonly codec: Codec
+  readonly path: string
+}
+
+function structCodec(struct: GoStruct, type: GoType): Codec {
+  let slots: readonly Slot[] | undefined
+  // Field types are looked up late: schemas contain themselves.
+  const slotsOf = (): readonly Slot[] => {
+    slots ??= struct.fields.map((field) => ({ field, codec: typeCodec(field.type), path: `.${field.name}` }))
+    return slots
+  }
+  return {
+    decode(value, context) {
+      if (typeof value !== 'object' || Array.isArray(value)) {
+        context.misfit(wordOf(value), type)
+        return this.zero
+      }
+      const found = readFields(struct, slotsOf(), value as Record<string, unknown>, context)
+      return writeFields(slotsOf(), found)
+    },
+    // A new one each time: objects that come out may be changed by their owner.
+    get zero() {
+      return writeFields(slotsOf(), [])
+    },
+    isEmpty: () => false,
+  }
+}
+
+function readFields(
+  struct: GoStruct,
+  slots: readonly Slot[],
+  source: Record<string, unknown>,
+  context: Context,
+): (Json | undefined)[] {
+  const found: (Json | undefined)[] = new Array(slots.length)
+  const outer = context.struct
+  for (const key of Object.keys(source)) {
+    const value = source[key]
+    if (value === undefined) continue
+    const at = struct.index.get(key)
+    if (at === undefined) {
+      context.addUnknown(key)
+      continue
+    }
+    if (value === null) continue
+    const slot = slots[at]!
+    context.struct = struct.name
+    context.fields.push(key)
+    context.path.push(context.path.length > 0 ? slot.path : key)
+    found[at] = slot.codec.decode(value, context)
+    context.path.pop()
+    context.fields.pop()
+  }
+  context.struct = outer
+  return found
+}
+
+function writeFields(slots: readonly Slot[], found: readonly (Json | undefined)[]): Record<string, Json> {
+  const object: Record<string, Json> = {}
+  for (let i = 0; i < slots.length; i++) {
+    const { field, codec } = slots[i]!
+    const value = found[i]
+    if (value === undefined) {
+      if (!field.omitEmpty || !codec.isEmpty(codec.zero)) {
+        if (!field.omitZero) object[field.name] = codec.zero
+      }
+    } else if (!(field.omitEmpty && codec.isEmpty(value)) && !(field.omitZero && value === null)) {
+      object[field.name] = value
+    }
+  }
+  return object
+}
+
+/** Types that read themselves stop the reading when they cannot, and start their own paths. */
+function refuse(message: string): never {
+  throw new TypedDecodeError(message)
+}
+
+function timeCodec(canonical: (text: string) => string | null): Codec {
+  return {
+    decode(value) {
+      if (typeof value !== 'string') {
+        return refuse(`json: cannot unmarshal ${wordOf(value)} into Go value of type string`)
+      }
+      try {
+        return canonical(value)
+      } catch (error) {
+        if (error instanceof TimeError) return refuse(error.message)
+        throw error
+      }
+    },
+    zero: null,
+    // A struct for Go: `omitempty` alone never drops it.
+    isEmpty: () => false,
+  }
+}
+
+const rawCodec: Codec = { decode: (value) => value as Json, zero: null, isEmpty: () => false }
+
+/** Reads a part as a message of its own: nothing in it is reported as unknown. */
+function decodeApart(codec: Codec, value: unknown): Json {
+  const context = new Context()
+  const decoded = codec.decode(value, context)
+  return context.error === undefined ? decoded : refuse(context.error)
+}
+
+const SCHEMA_MODEL = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
+const schemaType: GoType = { kind: 'struct', model: SCHEMA_MODEL, go: 'v1.JSONSchemaProps' }
+const isPlainObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
+
+function eitherCodec(other: (value: unknown) => Json, zero: Json): Codec {
+  return {
+    decode: (value) => (isPlainObject(value) ? decodeApart(typeCodec(schemaType), value) : other(value)),
+    zero,
+    isEmpty: () => false,
+  }
+}
+
+const specialCodecs: Readonly<Record<SpecialName, () => Codec>> = {
+  Time: () => timeCodec(canonicalTime),
+  MicroTime: () => timeCodec(canonicalMicroTime),
+  FieldsV1: () => rawCodec,
+  RawExtension: () => rawCodec,
+  JSON: () => rawCodec,
+  IntOrString: () => {
+    const integer = integerCodec({ kind: 'int32', go: 'int32' }, -(2 ** 31), 2 ** 31 - 1)
+    const decode = (value: unknown) => (typeof value === 'string' ? value : decodeApart(integer, value))
+    return { decode, zero: 0, isEmpty: () => false }
+  },
+  JSONSchemaPropsOrBool: () =>
+    eitherCodec((value) => (typeof value === 'boolean' ? value : refuse('boolean or JSON schema expected')), false),
+  JSONSchemaPropsOrArray: () =>
+    eitherCodec((value) => {
+      if (!Array.isArray(value)) return null
+      const schemas = decodeApart(
+        sliceCodec({ kind: 'slice', of: schemaType, go: '[]v1.JSONSchemaProps' }, typeCodec(schemaType)),
+        value,
+      )
+      return (schemas as readonly Json[]).length > 0 ? schemas : null
+    }, null),
+  JSONSchemaPropsOrStringArray: () =>
+    eitherCodec((value) => {
+      if (!Array.isArray(value)) return null
+      const string: GoType = { kind: 'string', go: 'string' }
+      return decodeApart(sliceCodec({ kind: 'slice', of: string, go: '[]string' }, typeCodec(string)), value)
+    }, null),
+}

@@ -1,0 +1,97 @@
+import type { Json } from '@crosstie/kube'
+import { parseExactly } from './json-exact.js'
+
+/** What a body said, and the fields it said twice (`metadata.name`), as strict decoding reports them. */
+export interface Decoded {
+  readonly value: Json
+  readonly duplicates: readonly string[]
+}
+
+export interface DecodeOptions {
+  /** Look for fields that appear twice. Otherwise the last one silently wins. */
+  readonly strict?: boolean
+}
+
+const none: readonly string[] = []
+
+/**
+ * Reads JSON as kube-apiserver does: integers keep their int64 value, duplicate
+ * fields are known, nesting is limited. Throws a JsonSyntaxError with Go's wording.
+ *
+ * JSON.parse does the work; a scan of the text decides whether it can be trusted to.
+ */
+export function decodeJson(input: Uint8Array | string, options: DecodeOptions = {}): Decoded {
+  const text = typeof input === 'string' ? input : utf8(input)
+  const members = scan(text)
+  if (members === NEEDS_EXACT) return parseExactly(text)
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch {
+    // The exact parser finds the same fault and words it as Go would.
+    return parseExactly(text)
+  }
+  // Every colon outside of a string belongs to one member; if fewer members arrived, one was said twice.
+  if (options.strict && countMembers(value) !== members) return parseExactly(text)
+  return { value, duplicates: none }
+}
+
+function utf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+const NEEDS_EXACT = -1
+/** Deeper than this, the exact parser counts and words the refusal. */
+const DEPTH_UNSUSPICIOUS = 1_000
+/** 2^53 has 16 digits: shorter integers are exact. */
+const DIGITS_EXACT = 15
+
+/** Counts members, or says that JSON.parse would lose something. */
+function scan(text: string): number {
+  // A lone surrogate becomes U+FFFD in Go, but would survive JSON.parse.
+  if (text.includes('\\ud') || text.includes('\\uD')) return NEEDS_EXACT
+  let members = 0
+  let depth = 0
+  let digits = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 48 && code <= 57) {
+      if (++digits > DIGITS_EXACT) return NEEDS_EXACT
+      continue
+    }
+    // An exponent may overflow, which Go refuses. Literals are skipped over here.
+    if (digits > 0 && (code === 101 || code === 69)) return NEEDS_EXACT
+    digits = 0
+    if (code === 34) {
+      i = endOfString(text, i)
+      if (i < 0) return NEEDS_EXACT
+    } else if (code === 58) members++
+    else if (code === 123 || code === 91) {
+      if (++depth > DEPTH_UNSUSPICIOUS) return NEEDS_EXACT
+    } else if (code === 125 || code === 93) depth--
+  }
+  return members
+}
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 34) return i
+    if (code === 92) i++
+  }
+  return -1
+}
+
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMembers(item)
+    return count
+  }
+  const object = value as Readonly<Record<string, Json>>
+  const keys = Object.keys(object)
+  count = keys.length
+  for (const key of keys) count += countMembers(object[key]!)
+  return count
+}

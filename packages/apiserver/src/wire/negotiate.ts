@@ -1,0 +1,154 @@
+import { type GroupVersionKind, StatusError } from '@crosstie/kube'
+
+export const JSON_TYPE = 'application/json'
+export const YAML_TYPE = 'application/yaml'
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
+/** What bodies may be written in, and what errors list. */
+export const mediaTypes = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE] as const
+export type MediaType = (typeof mediaTypes)[number]
+
+/** How a request wants to be answered. */
+export interface Accepted {
+  readonly mediaType: MediaType
+  /** `;as=Table;v=v1;g=meta.k8s.io`: another kind in place of the object. */
+  readonly as?: GroupVersionKind
+  readonly pretty: boolean
+}
+
+/** What an endpoint can answer with. */
+export interface Offer {
+  /** The types that can be written; others count as not acceptable. */
+  readonly writes: readonly MediaType[]
+  /** May the answer be turned into this kind? Undefined asks about the plain answer. */
+  transforms(as: GroupVersionKind | undefined, mediaType: MediaType): boolean
+  /** A watch: YAML has no stream, and the refusal lists stream types. */
+  readonly stream?: boolean
+}
+
+const isTable = ({ kind }: GroupVersionKind): boolean => kind === 'Table'
+const isPartial = ({ kind }: GroupVersionKind): boolean =>
+  kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList'
+const isMeta = ({ group, version }: GroupVersionKind): boolean =>
+  group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')
+
+/** Objects, lists and watches: plain, as a Table, or as metadata only. */
+export function resourceOffer(stream = false, writes: readonly MediaType[] = [JSON_TYPE, YAML_TYPE]): Offer {
+  return {
+    writes,
+    stream,
+    transforms: (as, mediaType) =>
+      as === undefined || (isMeta(as) && ((isTable(as) && mediaType !== PROTOBUF_TYPE) || isPartial(as))),
+  }
+}
+
+/** Endpoints whose answer has one form only, such as `/version` or unaggregated discovery. */
+export const plainOffer: Offer = { writes: [JSON_TYPE, YAML_TYPE], transforms: (as) => as === undefined }
+
+/** `/api` and `/apis`, when the client knows aggregated discovery. */
+export const aggregatedDiscoveryOffer: Offer = {
+  writes: [JSON_TYPE],
+  transforms: (as) =>
+    as?.group === 'apidiscovery.k8s.io' &&
+    (as.version === 'v2' || as.version === 'v2beta1') &&
+    as.kind === 'APIGroupDiscoveryList',
+}
+
+/** The best answer that the endpoint offers and the Accept header allows, or undefined. */
+export function tryNegotiate(accept: string | undefined, offer: Offer): Accepted | undefined {
+  if (accept === undefined || accept === '') {
+    return offer.transforms(undefined, JSON_TYPE) ? { mediaType: JSON_TYPE, pretty: false } : undefined
+  }
+  // What nearly every client sends that wants plain JSON.
+  if (accept === JSON_TYPE && offer.transforms(undefined, JSON_TYPE)) return { mediaType: JSON_TYPE, pretty: false }
+  for (const clause of parseAccept(accept)) {
+    for (const mediaType of mediaTypes) {
+      if (!matches(clause, mediaType) || !offer.writes.includes(mediaType)) continue
+      const accepted = accepts(clause, mediaType, offer)
+      if (accepted) return accepted
+    }
+  }
+  return undefined
+}
+
+/** As tryNegotiate, but refuses with 406. */
+export function negotiate(accept: string | undefined, offer: Offer): Accepted {
+  const accepted = tryNegotiate(accept, offer)
+  if (accepted && !(offer.stream && accepted.mediaType === YAML_TYPE)) return accepted
+  const list = offer.stream ? streamTypes : mediaTypes
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${list.join(', ')}`)
+}
+
+const streamTypes = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
+
+/** The type of a request's body. No Content-Type means JSON. Refuses with 415, listing what is supported. */
+export function bodyType<T extends string = MediaType>(
+  contentType: string | undefined,
+  supported: readonly T[] = mediaTypes as unknown as readonly T[],
+): T {
+  if (contentType === undefined || contentType === '') return supported[0]!
+  const bare = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  if ((supported as readonly string[]).includes(bare)) return bare as T
+  throw unsupportedMediaType(supported)
+}
+
+export function unsupportedMediaType(supported: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`
+  return new StatusError(415, 'UnsupportedMediaType', message)
+}
+
+interface Clause {
+  readonly type: string
+  readonly subtype: string
+  readonly q: number
+  readonly parameters: readonly (readonly [string, string])[]
+}
+
+function parseAccept(header: string): readonly Clause[] {
+  const clauses = header.split(',').flatMap(parseClause)
+  return clauses.sort((a, b) => b.q - a.q || wild(a.type) - wild(b.type) || wild(a.subtype) - wild(b.subtype))
+}
+
+const wild = (word: string): number => (word === '*' ? 1 : 0)
+
+function parseClause(text: string): Clause[] {
+  const [name, ...rest] = text.split(';')
+  const [type, subtype, ...extra] = name!
+    .trim()
+    .split('/')
+    .map((part) => part.trim())
+  if (extra.length > 0 || (subtype === undefined && type !== '*')) return []
+  let q = 1
+  const parameters: [string, string][] = []
+  for (const parameter of rest) {
+    const [key, value, ...more] = parameter.split('=').map((part) => part.trim())
+    if (value === undefined || value === '' || more.length > 0) continue
+    if (key === 'q') q = Number.parseFloat(value) || 0
+    else parameters.push([key!, value])
+  }
+  return [{ type: type!, subtype: subtype ?? '*', q, parameters }]
+}
+
+function matches({ type, subtype }: Clause, mediaType: MediaType): boolean {
+  if (type === '*') return subtype === '*'
+  const [ownType, ownSubtype] = mediaType.split('/')
+  return type === ownType && (subtype === '*' || subtype === ownSubtype)
+}
+
+function accepts({ parameters }: Clause, mediaType: MediaType, offer: Offer): Accepted | undefined {
+  let as: { group: string; version: string; kind: string } | undefined
+  let pretty = false
+  for (const [key, value] of parameters) {
+    if (key === 'as' || key === 'g' || key === 'v') {
+      as ??= { group: '', version: '', kind: '' }
+      if (key === 'as') as.kind = value
+      else if (key === 'g') as.group = value
+      else as.version = value
+    } else if (key === 'stream') {
+      if (value !== 'watch' || mediaType === YAML_TYPE) return undefined
+    } else if (key === 'sv') {
+      if (value !== 'v1') return undefined
+    } else if (key === 'pretty') pretty = value === '1'
+  }
+  if (!offer.transforms(as, mediaType)) return undefined
+  return { mediaType, pretty, ...(as ? { as } : {}) }
+}
