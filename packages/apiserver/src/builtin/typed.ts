@@ -17,9 +17,12 @@ export interface TypedDecoded {
  * Reads a JSON value into a Go type and writes it again: unknown fields are left
  * out and named, empty ones are dropped or kept as `omitempty` says, fields come in
  * the type's order. What comes out shares nothing that could be changed with what went in.
+ *
+ * The real server keeps objects as protobuf, which cannot tell an empty list from none:
+ * unless `keepsEmpty`, empty lists and maps become null where `omitempty` does not drop them.
  */
-export function decodeTyped(model: string, value: unknown): TypedDecoded {
-  const context = new Context()
+export function decodeTyped(model: string, value: unknown, keepsEmpty = true): TypedDecoded {
+  const context = new Context(keepsEmpty)
   const object = typeCodec({ kind: 'struct', model, go: '' }).decode(value, context)
   if (context.error !== undefined) throw new TypedDecodeError(context.error)
   return { object: object as Record<string, unknown>, unknown: [...context.unknown] }
@@ -33,6 +36,11 @@ class Context {
   struct = ''
   error: string | undefined
   readonly unknown = new Set<string>()
+  readonly keepsEmpty: boolean
+
+  constructor(keepsEmpty = true) {
+    this.keepsEmpty = keepsEmpty
+  }
 
   addUnknown(key: string): void {
     if (this.unknown.size >= UNKNOWN_MAX) return
@@ -203,6 +211,7 @@ function sliceCodec(type: GoType, of: Codec): Codec {
         context.misfit(wordOf(value), type)
         return null
       }
+      if (value.length === 0) return context.keepsEmpty ? [] : null
       const items = new Array<Json>(value.length)
       for (let i = 0; i < value.length; i++) {
         const item: unknown = value[i]
@@ -230,7 +239,9 @@ function mapCodec(type: GoType, of: Codec): Codec {
       }
       const source = value as Record<string, unknown>
       const map: Record<string, Json> = {}
-      for (const key of Object.keys(source)) {
+      const keys = Object.keys(source)
+      if (keys.length === 0) return context.keepsEmpty ? map : null
+      for (const key of keys) {
         const item = source[key]
         if (item === null || item === undefined) setOwn(map, key, of.zero)
         else {

@@ -14,6 +14,8 @@ export interface Definition {
   readonly versions: readonly Version[]
   /** The version that objects are kept in. */
   readonly storage: string
+  /** That version itself, when it is not served. */
+  readonly storageVersion?: Version
   /** Which of the verbs exist; most kinds have all, reviews only `create`. */
   readonly verbs: readonly Verb[]
   readonly strategy: Strategy
@@ -23,6 +25,15 @@ export interface Definition {
     version: string,
     signal?: AbortSignal,
   ) => Promise<readonly KubeObject[]>
+  /**
+   * Set when objects lie in the store with those of another group's kind of the
+   * same plural, in that one's form: events.k8s.io shows what core keeps.
+   */
+  readonly sharedWith?: {
+    readonly group: string
+    fromShared(object: KubeObject): KubeObject
+    toShared(object: KubeObject): KubeObject
+  }
   /** Set when the definition came from a CRD: its name, uid and generation. */
   readonly crd?: { readonly name: string; readonly uid: string; readonly generation: number }
 }
@@ -46,6 +57,8 @@ export interface Version {
   readonly columns: readonly Column[]
   /** `.spec.color` style paths that field selectors may use, beside metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[]
+  /** Built-in kinds: field selectors that are no plain path, such as an event's `source`. */
+  readonly fieldLabels?: Readonly<Record<string, (object: KubeObject) => string>>
   readonly deprecated?: boolean
   readonly deprecationWarning?: string
 }
@@ -84,6 +97,12 @@ export interface WriteContext {
  * finalizers) is the pipeline's. The object given is the pipeline's own copy and may be changed.
  */
 export interface Strategy {
+  /**
+   * Built-in kinds: from JSON to the kind's own shape, as Go's decoder would.
+   * Unknown fields are dropped and their paths pushed to `unknown`; a value of
+   * the wrong JSON type throws 400. CRDs leave this out: their schema prunes.
+   */
+  decode?(object: KubeObject, version: string, unknown: string[] | undefined): KubeObject
   /** Defaults beyond the schema's, and fields that only the server may set. `old` is undefined on create. */
   prepare?(object: Record<string, unknown>, old: KubeObject | undefined, context: WriteContext): void
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldError[]
@@ -97,6 +116,10 @@ export interface Strategy {
   readonly nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment'
   /** Checked after admission, right before the store, inside the write's loop: who may do this, such as RBAC escalation. */
   authorizeWrite?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void | Promise<void>
+  /** What the first delete of an object that stays for now does to it, such as marking it Terminating. */
+  beginDelete?(object: Record<string, unknown>, context: WriteContext): void
+  /** Does something beside metadata.finalizers keep an object under deletion, such as a namespace's spec.finalizers? */
+  holds?(object: KubeObject): boolean
   /** Only for kinds that are questions: answers instead of storing. */
   answer?(object: KubeObject, context: WriteContext): Promise<KubeObject> | KubeObject
 }

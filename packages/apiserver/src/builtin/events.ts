@@ -1,0 +1,275 @@
+import { equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
+import type { Column, Definition, Strategy, WriteContext } from '../definitions/definition.js'
+import { column, since } from './columns.js'
+import { immutable } from './core.js'
+import { defineKind } from './kind.js'
+import { dnsSubdomainErrors, qualifiedName } from './names.js'
+import { decodeTyped } from './typed.js'
+
+const CORE = 'io.k8s.api.core.v1.Event'
+const EVENTS = 'io.k8s.api.events.v1.Event'
+const EVENTS_GROUP = 'events.k8s.io'
+
+/** The fields of a core event, as the rules and columns need them. */
+interface Event extends KubeObject {
+  readonly involvedObject: Reference
+  readonly reason?: string
+  readonly message?: string
+  readonly source?: { readonly component?: string; readonly host?: string }
+  readonly firstTimestamp?: string | null
+  readonly lastTimestamp?: string | null
+  readonly count?: number
+  readonly type?: string
+  readonly eventTime?: string | null
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string | null }
+  readonly action?: string
+  readonly related?: Reference
+  readonly reportingComponent?: string
+  readonly reportingInstance?: string
+}
+
+interface Reference {
+  readonly kind?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly uid?: string
+  readonly apiVersion?: string
+  readonly resourceVersion?: string
+  readonly fieldPath?: string
+}
+
+/** The two groups name the same things differently: core first. */
+const renamed = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+] as const
+
+/** An event as core keeps it. */
+export function toCoreEvent(event: KubeObject): KubeObject {
+  return rename(event, 'v1', CORE, (core, other) => [other, core])
+}
+
+/** A core event as events.k8s.io shows it. */
+export function fromCoreEvent(event: KubeObject): KubeObject {
+  return rename(event, `${EVENTS_GROUP}/v1`, EVENTS, (core, other) => [core, other])
+}
+
+function rename(
+  event: KubeObject,
+  apiVersion: string,
+  model: string,
+  pair: (core: string, other: string) => readonly [string, string],
+): KubeObject {
+  const result: Record<string, unknown> = { ...event, apiVersion }
+  for (const [core, other] of renamed) {
+    const [from, to] = pair(core, other)
+    if (from in result) result[to] = result[from]
+    delete result[from]
+  }
+  return decodeTyped(model, result, false).object as unknown as KubeObject
+}
+
+const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const sourceOf = (event: KubeObject): string => {
+  const { source, reportingComponent } = event as Event
+  return source?.component || reportingComponent || ''
+}
+
+const strategy = (toCore: (event: KubeObject) => KubeObject): Omit<Strategy, 'decode'> => ({
+  generation: 'never',
+  unconditionalUpdate: true,
+  createOnUpdate: true,
+  nameRule: 'dnsSubdomain',
+  validate: (event, old, context) => eventErrors(toCore(event) as Event, old && (toCore(old) as Event), context),
+})
+
+export function coreEventKind(): Definition {
+  return defineKind({
+    group: '',
+    kind: 'Event',
+    plural: 'events',
+    model: CORE,
+    namespaced: true,
+    shortNames: ['ev'],
+    columns: columnsFor((event) => event as Event),
+    selectableFields: [
+      ...referenceFields.map((field) => `.involvedObject.${field}`),
+      '.reason',
+      '.reportingComponent',
+      '.type',
+    ],
+    fieldLabels: { source: sourceOf },
+    strategy: strategy((event) => event),
+  })
+}
+
+export function eventsEventKind(): Definition {
+  return defineKind({
+    group: EVENTS_GROUP,
+    kind: 'Event',
+    plural: 'events',
+    model: EVENTS,
+    namespaced: true,
+    shortNames: ['ev'],
+    columns: columnsFor((event) => toCoreEvent(event) as Event),
+    selectableFields: [
+      ...referenceFields.map((field) => `.regarding.${field}`),
+      '.reason',
+      '.reportingController',
+      '.type',
+    ],
+    sharedWith: { group: '', fromShared: fromCoreEvent, toShared: toCoreEvent },
+    strategy: strategy(toCoreEvent),
+  })
+}
+
+const LENGTH_MAX = 128
+const NOTE_MAX = 1024
+
+function eventErrors(event: Event, old: Event | undefined, { type }: WriteContext): FieldError[] {
+  const strict = type.group === EVENTS_GROUP
+  const errors = event.eventTime ? newStyleErrors(event, strict) : namespaceErrors(event)
+  for (const message of dnsSubdomainErrors(event.metadata.namespace ?? '')) {
+    errors.push(fieldErrors.invalid('namespace', event.metadata.namespace ?? '', message))
+  }
+  if (!strict) return errors
+  return [...errors, ...(old ? changeErrors(event, old) : strictErrors(event))]
+}
+
+const mismatch = ({ involvedObject }: Event): FieldError =>
+  fieldErrors.invalid('involvedObject.namespace', involvedObject.namespace ?? '', 'does not match event.namespace')
+
+function namespaceErrors(event: Event): FieldError[] {
+  const { namespace = '' } = event.metadata
+  const involved = event.involvedObject.namespace ?? ''
+  const matches = involved === '' ? namespace === '' || namespace === 'default' : namespace === involved
+  return matches ? [] : [mismatch(event)]
+}
+
+function newStyleErrors(event: Event, strict: boolean): FieldError[] {
+  const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event
+  const errors: FieldError[] = []
+  const inherited = ['default', 'kube-system'].includes(event.metadata.namespace ?? '')
+  if (!event.involvedObject.namespace && !inherited) errors.push(mismatch(event))
+  const component = strict ? 'reportingController' : 'reportingComponent'
+  if (reportingComponent === '') errors.push(fieldErrors.required(component))
+  errors.push(...qualifiedName(reportingComponent, component))
+  for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
+    if (value === '') errors.push(fieldErrors.required(field))
+    errors.push(...longErrors(field, value, LENGTH_MAX))
+  }
+  return [...errors, ...longErrors('message', message, NOTE_MAX)]
+}
+
+function longErrors(field: string, value: string, max: number): FieldError[] {
+  return Buffer.byteLength(value) > max ? [fieldErrors.invalid(field, '', `can have at most ${max} characters`)] : []
+}
+
+function seriesErrors({ series }: Event): FieldError[] {
+  if (!series) return []
+  return [
+    ...((series.count ?? 0) < 2 ? [fieldErrors.invalid('series.count', '', 'should be at least 2')] : []),
+    ...(series.lastObservedTime ? [] : [fieldErrors.required('series.lastObservedTime')]),
+  ]
+}
+
+/** Events made through events.k8s.io are held to more than those of old clients. */
+function strictErrors(event: Event): FieldError[] {
+  const unset = (field: string) => fieldErrors.invalid(field, '', 'needs to be unset')
+  const { type = '', source } = event
+  return [
+    ...seriesErrors(event),
+    ...(event.eventTime ? [] : [fieldErrors.required('eventTime')]),
+    ...(type === 'Normal' || type === 'Warning' ? [] : [fieldErrors.invalid('type', '', `has invalid value: ${type}`)]),
+    ...(event.firstTimestamp ? [unset('firstTimestamp')] : []),
+    ...(event.lastTimestamp ? [unset('lastTimestamp')] : []),
+    ...(event.count ? [unset('count')] : []),
+    ...(source?.component || source?.host ? [unset('source')] : []),
+  ]
+}
+
+const lasting = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'reason',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+  'reportingComponent',
+  'reportingInstance',
+]
+
+function changeErrors(event: Event, old: Event): FieldError[] {
+  const series = equal(event.series, old.series) ? [] : seriesErrors(event)
+  const changed = lasting.filter((field) => !equal(event[field] ?? null, old[field] ?? null))
+  const named = (field: string) => (field === 'reportingComponent' ? 'reportingController' : field)
+  return [...series, ...changed.map((field) => immutable(named(field), event[field] ?? null))]
+}
+
+function columnsFor(core: (event: KubeObject) => Event): readonly Column[] {
+  const of = (cell: (event: Event, now: number) => unknown) => (object: KubeObject, now: number) =>
+    cell(core(object), now)
+  return [
+    column('Last Seen', 'string', 'How long ago it last happened.', of(lastSeen)),
+    column(
+      'Type',
+      'string',
+      'Normal or Warning.',
+      of(({ type }) => type ?? ''),
+    ),
+    column(
+      'Reason',
+      'string',
+      'Why it happened, in one word.',
+      of(({ reason }) => reason ?? ''),
+    ),
+    column('Object', 'string', 'What it is about.', of(target)),
+    column(
+      'Subobject',
+      'string',
+      'The part it is about.',
+      of((event) => event.involvedObject.fieldPath ?? ''),
+      1,
+    ),
+    column('Source', 'string', 'Who reported it.', of(reporter), 1),
+    column(
+      'Message',
+      'string',
+      'What happened.',
+      of(({ message }) => (message ?? '').trim()),
+    ),
+    column('First Seen', 'string', 'How long ago it first happened.', of(firstSeen), 1),
+    column('Count', 'string', 'How often it happened.', of(timesSeen), 1),
+    { ...column('Name', 'string', 'The name of the event.', ({ metadata }) => metadata.name, 1), format: 'name' },
+  ]
+}
+
+const firstSeen = ({ firstTimestamp, eventTime }: Event, now: number): string => since(firstTimestamp ?? eventTime, now)
+
+function lastSeen(event: Event, now: number): string {
+  if (event.series) return since(event.series.lastObservedTime, now)
+  return event.lastTimestamp ? since(event.lastTimestamp, now) : firstSeen(event, now)
+}
+
+const timesSeen = ({ series, count }: Event): number => (series ? (series.count ?? 0) : count || 1)
+
+function target({ involvedObject: { kind = '', name = '' } }: Event): string {
+  return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`
+}
+
+function reporter({ source, reportingComponent = '', reportingInstance = '' }: Event): string {
+  const component = source?.component || reportingComponent
+  const host = source?.host || reportingInstance
+  return host === '' ? component : `${component}, ${host}`
+}

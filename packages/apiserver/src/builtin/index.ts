@@ -1,0 +1,45 @@
+import type { Definition } from '../definitions/definition.js'
+import type { ExpressionCheck } from './admission-rules.js'
+import { configMapKind, secretKind, serviceAccountKind } from './core.js'
+import { type CrdValidation, crdKind } from './crd.js'
+import { coreEventKind, eventsEventKind } from './events.js'
+import { leaseKind } from './lease.js'
+import { namespaceKind } from './namespace.js'
+import { policyKinds } from './policies.js'
+import { bindingKinds, type EscalationCheck, roleKinds } from './rbac.js'
+import { type Answers, reviewKinds } from './reviews.js'
+import { webhookKinds } from './webhooks.js'
+
+export type { ExpressionCheck, ExpressionScope, ExpressionUse } from './admission-rules.js'
+export type { CrdValidation } from './crd.js'
+export type { EscalationCheck } from './rbac.js'
+export { type Answers, tokenRequestKind } from './reviews.js'
+export { decodeTyped, TypedDecodeError } from './typed.js'
+
+/** What the built-in kinds need from other rooms. */
+export interface Helpers {
+  readonly answers: Answers
+  readonly validateCrd: CrdValidation
+  readonly checkExpression: ExpressionCheck
+  /** Who writes a role or a binding may not hand out more than they have. */
+  readonly checkEscalation?: EscalationCheck
+}
+
+/** Every kind that the server knows by itself. Cheap: schemas are made on first use. */
+export function builtinDefinitions(helpers: Helpers): readonly Definition[] {
+  return [
+    namespaceKind(),
+    secretKind(),
+    configMapKind(),
+    serviceAccountKind(),
+    coreEventKind(),
+    eventsEventKind(),
+    leaseKind(),
+    ...roleKinds(helpers.checkEscalation),
+    ...bindingKinds(helpers.checkEscalation),
+    ...reviewKinds(helpers.answers),
+    crdKind(helpers.validateCrd),
+    ...webhookKinds(helpers.checkExpression),
+    ...policyKinds(helpers.checkExpression),
+  ]
+}

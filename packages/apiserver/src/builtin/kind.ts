@@ -1,0 +1,83 @@
+import { badRequest, type KubeObject } from '@crosstie/kube'
+import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
+import { ageColumn, nameColumn } from './columns.js'
+import { schemaOfModel } from './schema.js'
+import { decodeTyped, TypedDecodeError } from './typed.js'
+
+/** An object on its way through the server: its fields may be changed. */
+export type Draft = Record<string, unknown>
+
+/** What tells one built-in kind from another. The rest follows from its Go type. */
+export interface Kind {
+  readonly group: string
+  readonly kind: string
+  readonly plural: string
+  /** The OpenAPI model of the Go type, such as `io.k8s.api.core.v1.Secret`. */
+  readonly model: string
+  readonly namespaced: boolean
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly verbs?: readonly Verb[]
+  readonly subresources?: Subresources
+  readonly columns?: readonly Column[]
+  readonly selectableFields?: readonly string[]
+  readonly fieldLabels?: Version['fieldLabels']
+  readonly sharedWith?: Definition['sharedWith']
+  /** Go's SetDefaults functions and conversions: run on every object that is read from a client. */
+  readonly defaults?: (object: Draft) => void
+  readonly strategy: Omit<Strategy, 'decode'>
+  /** Empty lists and maps are kept as sent. Stored kinds lose them, as they do in etcd's protobuf. */
+  readonly keepsEmpty?: boolean
+}
+
+const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+export const version = 'v1'
+
+/** A definition whose schema is made when somebody first asks for it. */
+export function defineKind(kind: Kind): Definition {
+  return {
+    group: kind.group,
+    names: {
+      plural: kind.plural,
+      singular: kind.kind.toLowerCase(),
+      kind: kind.kind,
+      listKind: `${kind.kind}List`,
+      shortNames: kind.shortNames ?? [],
+      categories: kind.categories ?? [],
+    },
+    namespaced: kind.namespaced,
+    versions: [versionOf(kind)],
+    storage: version,
+    verbs: kind.verbs ?? allVerbs,
+    strategy: { ...kind.strategy, decode: decoder(kind) },
+    ...(kind.sharedWith ? { sharedWith: kind.sharedWith } : {}),
+  }
+}
+
+function versionOf(kind: Kind): Version {
+  return {
+    name: version,
+    get schema(): JSONSchemaProps {
+      return schemaOfModel(kind.model)
+    },
+    subresources: kind.subresources ?? {},
+    columns: kind.columns ?? [nameColumn, ageColumn],
+    selectableFields: kind.selectableFields ?? [],
+    ...(kind.fieldLabels ? { fieldLabels: kind.fieldLabels } : {}),
+  }
+}
+
+function decoder({ model, kind, defaults, keepsEmpty }: Kind): NonNullable<Strategy['decode']> {
+  return (value, versionName, unknown) => {
+    try {
+      const decoded = decodeTyped(model, value, keepsEmpty ?? false)
+      defaults?.(decoded.object)
+      unknown?.push(...decoded.unknown)
+      return decoded.object as unknown as KubeObject
+    } catch (error) {
+      if (!(error instanceof TypedDecodeError)) throw error
+      throw badRequest(`${kind} in version "${versionName}" cannot be handled as a ${kind}: ${error.message}`)
+    }
+  }
+}

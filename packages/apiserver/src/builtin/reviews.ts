@@ -1,0 +1,212 @@
+import { badRequest, type FieldError, fieldErrors, invalid, isObject, type KubeObject } from '@crosstie/kube'
+import type { Definition, Strategy, WriteContext } from '../definitions/definition.js'
+import { type Draft, defineKind } from './kind.js'
+import { requirementErrors } from './names.js'
+
+type Answer = NonNullable<Strategy['answer']>
+
+/** What answers the questions that are asked as objects. */
+export interface Answers {
+  readonly tokenReview: Answer
+  readonly selfSubjectReview: Answer
+  readonly subjectAccessReview: Answer
+  readonly localSubjectAccessReview: Answer
+  readonly selfSubjectAccessReview: Answer
+  readonly selfSubjectRulesReview: Answer
+}
+
+const AUTHENTICATION = 'authentication.k8s.io'
+const AUTHORIZATION = 'authorization.k8s.io'
+
+interface Question {
+  readonly group: string
+  readonly kind: string
+  readonly namespaced?: boolean
+  readonly answer: Answer
+  readonly validate?: (review: KubeObject) => readonly FieldError[]
+}
+
+/** Reviews: created, answered, never stored. */
+export function reviewKinds(answers: Answers): Definition[] {
+  const questions: readonly Question[] = [
+    { group: AUTHENTICATION, kind: 'TokenReview', answer: answers.tokenReview },
+    { group: AUTHENTICATION, kind: 'SelfSubjectReview', answer: answers.selfSubjectReview },
+    {
+      group: AUTHORIZATION,
+      kind: 'SubjectAccessReview',
+      answer: answers.subjectAccessReview,
+      validate: (review) => [...accessErrors(review, true), ...metadataErrors(review, 'must be empty')],
+    },
+    {
+      group: AUTHORIZATION,
+      kind: 'LocalSubjectAccessReview',
+      namespaced: true,
+      answer: answers.localSubjectAccessReview,
+      validate: localErrors,
+    },
+    {
+      group: AUTHORIZATION,
+      kind: 'SelfSubjectAccessReview',
+      answer: answers.selfSubjectAccessReview,
+      validate: (review) => [...accessErrors(review, false), ...metadataErrors(review, 'must be empty')],
+    },
+    { group: AUTHORIZATION, kind: 'SelfSubjectRulesReview', answer: answers.selfSubjectRulesReview },
+  ]
+  return questions.map(define)
+}
+
+function define({ group, kind, namespaced = false, answer, validate }: Question): Definition {
+  const groupWord = group.slice(0, group.indexOf('.'))
+  return defineKind({
+    group,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    model: `io.k8s.api.${groupWord}.v1.${kind}`,
+    namespaced,
+    verbs: ['create'],
+    keepsEmpty: true,
+    strategy: {
+      generation: 'never',
+      unconditionalUpdate: false,
+      createOnUpdate: false,
+      nameRule: 'dnsSubdomain',
+      answer: (review, context) => {
+        const errors = validate?.(review) ?? []
+        if (errors.length > 0) throw invalid({ group, kind }, '', errors)
+        checkTokenReview(kind, review)
+        return answer(review, context)
+      },
+    },
+  })
+}
+
+function checkTokenReview(kind: string, review: KubeObject): void {
+  if (kind !== 'TokenReview' || specOf(review)['token']) return
+  throw badRequest('token is required for TokenReview in authentication')
+}
+
+const specOf = (review: KubeObject): Draft => (isObject(review['spec']) ? review['spec'] : {})
+
+function accessErrors(review: KubeObject, needsSubject: boolean): FieldError[] {
+  const { resourceAttributes, nonResourceAttributes, user, groups } = specOf(review)
+  const errors: FieldError[] = []
+  if (resourceAttributes && nonResourceAttributes) {
+    const words = 'cannot be specified in combination with resourceAttributes'
+    errors.push(fieldErrors.invalid('spec.nonResourceAttributes', goNonResource(nonResourceAttributes), words))
+  }
+  if (!resourceAttributes && !nonResourceAttributes) {
+    const words = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+    errors.push(fieldErrors.invalid('spec.resourceAttributes', null, words))
+  }
+  if (needsSubject && !user && !(groups as readonly string[] | undefined)?.length) {
+    errors.push(fieldErrors.invalid('spec.user', '', 'at least one of user or group must be specified'))
+  }
+  return [...errors, ...selectorErrors(resourceAttributes)]
+}
+
+/** The real server prints its internal type, whose fields have Go's names. */
+function goNonResource(attributes: unknown): unknown {
+  const { path = '', verb = '' } = attributes as { path?: string; verb?: string }
+  return { Path: path, Verb: verb }
+}
+
+function selectorErrors(attributes: unknown): FieldError[] {
+  if (!isObject(attributes)) return []
+  return ['fieldSelector', 'labelSelector'].flatMap((name) => {
+    const selector = attributes[name]
+    if (!isObject(selector)) return []
+    const field = `spec.resourceAttributes.${name}`
+    const requirements = (selector['requirements'] ?? []) as readonly { key: string; operator: string }[]
+    const errors: FieldError[] = []
+    if (selector['rawSelector'] && requirements.length > 0) {
+      const words = 'may not specified at the same time as requirements'
+      errors.push(fieldErrors.invalid(`${field}.rawSelector`, selector['rawSelector'], words))
+    }
+    if (!selector['rawSelector'] && requirements.length === 0) {
+      const words = `when ${field} is specified, requirements or rawSelector is required`
+      errors.push(fieldErrors.required(`${field}.requirements`, words))
+    }
+    requirements.forEach((requirement, i) => {
+      errors.push(...oneRequirement(name, requirement, `${field}.requirements[${i}]`))
+    })
+    return errors
+  })
+}
+
+function oneRequirement(
+  selector: string,
+  requirement: { readonly key: string; readonly operator: string },
+  field: string,
+): FieldError[] {
+  const errors = requirementErrors(requirement, field, { allowUnknownOperator: true })
+  if (selector === 'labelSelector') return errors
+  // Keys and values of fields are free; only the key must be there.
+  const ofValues = errors.filter((error) => error.field === `${field}.values`)
+  return requirement.key === '' ? [fieldErrors.required(`${field}.key`, 'must be specified'), ...ofValues] : ofValues
+}
+
+function metadataErrors(review: KubeObject, words: string): FieldError[] {
+  const { managedFields: _, creationTimestamp: __, uid: ___, ...metadata } = review.metadata
+  return Object.keys(metadata).length === 0 ? [] : [fieldErrors.invalid('metadata', review.metadata, words)]
+}
+
+function localErrors(review: KubeObject): FieldError[] {
+  const { namespace, ...metadata } = review.metadata
+  const { resourceAttributes, nonResourceAttributes } = specOf(review)
+  const errors = [
+    ...accessErrors(review, true),
+    ...metadataErrors({ ...review, metadata }, 'must be empty except for namespace'),
+  ]
+  const asked = (resourceAttributes as { readonly namespace?: string } | undefined)?.namespace ?? ''
+  if (resourceAttributes && asked !== (namespace ?? '')) {
+    errors.push(fieldErrors.invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'))
+  }
+  if (nonResourceAttributes) {
+    const shown = goNonResource(nonResourceAttributes)
+    errors.push(fieldErrors.invalid('spec.nonResourceAttributes', shown, 'disallowed on this kind of request'))
+  }
+  return errors
+}
+
+/**
+ * The body of `serviceaccounts/…/token`: decoded, defaulted and checked. The
+ * caller issues the token.
+ */
+export function tokenRequestKind(answer: Answer): Definition {
+  return defineKind({
+    group: AUTHENTICATION,
+    kind: 'TokenRequest',
+    plural: 'tokenrequests',
+    model: 'io.k8s.api.authentication.v1.TokenRequest',
+    namespaced: true,
+    verbs: ['create'],
+    keepsEmpty: true,
+    defaults(request) {
+      const spec = request['spec'] as Draft
+      spec['expirationSeconds'] ??= 3600
+    },
+    strategy: {
+      generation: 'never',
+      unconditionalUpdate: false,
+      createOnUpdate: false,
+      nameRule: 'dnsSubdomain',
+      answer: (request, context) => answerTokenRequest(answer, request, context),
+    },
+  })
+}
+
+const MIN_SECONDS = 600
+
+function answerTokenRequest(answer: Answer, request: KubeObject, context: WriteContext): ReturnType<Answer> {
+  const seconds = specOf(request)['expirationSeconds'] as number | bigint
+  const field = 'spec.expirationSeconds'
+  const errors: FieldError[] = []
+  if (seconds < MIN_SECONDS) {
+    errors.push(fieldErrors.invalid(field, seconds, 'may not specify a duration less than 10 minutes'))
+  }
+  if (seconds > 2 ** 32) {
+    errors.push(fieldErrors.invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds'))
+  }
+  if (errors.length > 0) throw invalid({ group: AUTHENTICATION, kind: 'TokenRequest' }, '', errors)
+  return answer(request, context)
+}
