@@ -3,6 +3,7 @@ import { Acceptance, type Accepted } from './acceptance.js'
 import type { Horizon } from './horizon.js'
 import type { State } from './state.js'
 import {
+  type BackupOptions,
   type Change,
   FutureRevisionError,
   type ListRange,
@@ -24,7 +25,7 @@ export interface Journal {
   /** Called after readers see a batch, and now and then: a time to tidy up in the background. */
   settled(): void
   /** A consistent copy of the newest durable state. */
-  backup(file: string): Promise<{ readonly revision: number }>
+  backup(file: string, options: BackupOptions): Promise<{ readonly revision: number }>
   close(): Promise<void>
 }
 
@@ -125,9 +126,9 @@ export class EmbeddedStore implements Store {
     await this.#enqueue({ changes: [], bytes: 0 }, revision)
   }
 
-  backup(file: string): Promise<{ readonly revision: number }> {
+  backup(file: string, options: BackupOptions = {}): Promise<{ readonly revision: number }> {
     if (this.#closing) return Promise.reject(new StoreClosedError())
-    return this.#journal.backup(file)
+    return this.#journal.backup(file, options)
   }
 
   close(): Promise<void> {

@@ -50,7 +50,7 @@ export class Horizon {
     this.#forget()
   }
 
-  /** Keeps what was readable at a revision readable for `listAt`; returns how to let go. */
+  /** Keeps what was readable at a revision readable for `walk`; returns how to let go. */
   pin(revision: number): () => void {
     const pin = { revision }
     this.#pins.add(pin)

@@ -51,7 +51,10 @@ export class State {
   list(prefix: string, { revision = this.revision, after, limit = Infinity }: ListRange = {}): StoredPage {
     if (revision === this.revision) return this.#listNow(prefix, after, limit)
     this.#checkReadable(revision)
-    return this.listAt(prefix, revision, after, limit)
+    const items = this.walk(prefix, revision, after, limit)
+    const last = items.at(-1)
+    const remaining = last && items.length >= limit ? this.#countAt(prefix, revision, last.key) : 0
+    return { items, revision, remaining }
   }
 
   count(prefix: string): number {
@@ -122,8 +125,8 @@ export class State {
     }
   }
 
-  /** For those who hold history back while they read: like list, below the compacted revision too. */
-  listAt(prefix: string, revision: number, after: string | undefined, limit: number): StoredPage {
+  /** What was live at a revision, in order, as long as history before it is not forgotten. */
+  walk(prefix: string, revision: number, after: string | undefined, limit: number): readonly Version[] {
     const items: Version[] = []
     const start = after !== undefined && after >= prefix ? after : prefix
     const end = endOf(prefix)
@@ -135,9 +138,7 @@ export class State {
       items.push(version)
       if (items.length >= limit) break
     }
-    const last = items.at(-1)
-    const remaining = last && items.length >= limit ? this.#countAt(prefix, revision, last.key) : 0
-    return { items, revision, remaining }
+    return items
   }
 
   #listNow(prefix: string, after: string | undefined, limit: number): StoredPage {

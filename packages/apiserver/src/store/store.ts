@@ -45,11 +45,19 @@ export interface Store {
 
   /** Forgets history before the revision; what was the state at it, and everything since, stays. */
   compact(revision: number): Promise<void>
-  /** Writes a consistent copy, taken without stopping writers, that `restore` accepts. */
-  backup(file: string): Promise<{ readonly revision: number }>
+  /**
+   * Writes a consistent copy, taken without stopping writers, that `restoreBackup` accepts. What is
+   * encrypted in the store is encrypted there too; the keys go along only when asked.
+   */
+  backup(file: string, options?: BackupOptions): Promise<{ readonly revision: number }>
   /** Finishes what was accepted, then lets go of the files. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface BackupOptions {
+  /** Put the encryption keys into the backup as well: whoever has the file can then read the secrets. */
+  readonly withKeys?: boolean
 }
 
 /** One state of one key. `object` is parsed when first asked for: do not spread it, ask for what you need. */

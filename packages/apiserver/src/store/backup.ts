@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { defaultKeyFile } from './durable.js'
+import { StoreKeyError } from './failures.js'
+import { type Files, nodeFiles } from './files.js'
+import { Encoding } from './frame.js'
+import { keyIdOf, keyIds } from './keyring.js'
+import { RESTORING, snapshotFile } from './load.js'
+import { readSnapshot, readSnapshotHeader, type SnapshotHeader, writeSnapshot } from './snapshot.js'
+
+export interface RestoreOptions {
+  /** Replace what is there: it is moved into a folder `replaced-…` beside the new data. */
+  readonly force?: boolean
+  /** Where the encryption keys are, or go if the backup carries them; `keys.json` in the directory by default. */
+  readonly keyFile?: string
+  readonly files?: Files
+}
+
+const STORE_FILE = /^(log-\d{12}|snapshot-\d{16})$/
+
+/**
+ * A restored store goes on far beyond the revision of the backup. Clients that
+ * saw later revisions before the loss must not take new ones for those: all
+ * they know is compacted, so they are told to list again.
+ */
+const REVISIONS_AHEAD = 1_000_000_000
+
+/**
+ * Makes a backup the data of a directory. Checks all of the backup first, and
+ * refuses a directory that has data unless forced.
+ */
+export async function restoreBackup(
+  file: string,
+  dataDir: string,
+  options: RestoreOptions = {},
+): Promise<{ readonly revision: number; readonly objects: number }> {
+  const { files = nodeFiles, force = false, keyFile = defaultKeyFile(dataDir) } = options
+  const header = await readSnapshotHeader(files, file)
+  const { objects, keys } = await check(files, file)
+  await files.makeDirectory(dataDir)
+  const lock = await files.lock(dataDir)
+  try {
+    const names = await files.list(dataDir)
+    const present = names.filter((name) => STORE_FILE.test(name))
+    if (present.length > 0 && !force) {
+      throw new Error(`${dataDir} holds data already (${present[0]}). Choose an empty directory, or use force.`)
+    }
+    await provideKeys(header, keys, keyFile)
+    if (!names.includes(RESTORING)) await (await files.open(join(dataDir, RESTORING), 'create')).close()
+    await files.syncDirectory(dataDir)
+    await setAside(files, dataDir, present)
+    const revision = header.revision + REVISIONS_AHEAD
+    const restored: SnapshotHeader = { format: 1, store: randomUUID(), revision, time: header.time }
+    await writeSnapshot(files, join(dataDir, snapshotFile(revision)), restored, readSnapshot(files, file))
+    await files.remove(join(dataDir, RESTORING))
+    await files.syncDirectory(dataDir)
+    return { revision, objects }
+  } finally {
+    await lock.release()
+  }
+}
+
+async function check(files: Files, file: string): Promise<{ objects: number; keys: ReadonlySet<string> }> {
+  const keys = new Set<string>()
+  let objects = 0
+  for await (const records of readSnapshot(files, file)) {
+    objects += records.length
+    for (const { encoding, value } of records) if (encoding === Encoding.encrypted) keys.add(keyIdOf(value))
+  }
+  return { objects, keys }
+}
+
+async function provideKeys(header: SnapshotHeader, needed: ReadonlySet<string>, keyFile: string): Promise<void> {
+  if (needed.size === 0) return
+  if (!fs.existsSync(keyFile)) {
+    if (!header.keys) {
+      const next = `Put the file with the keys of that store there first, or name it.`
+      throw new StoreKeyError(`the backup holds encrypted values, but there is no ${keyFile}. ${next}`)
+    }
+    await fs.promises.writeFile(keyFile, header.keys, { mode: 0o600, flag: 'wx', flush: true })
+  }
+  const known = new Set(await keyIds(keyFile))
+  const missing = [...needed].filter((id) => !known.has(id))
+  if (missing.length === 0) return
+  throw new StoreKeyError(`the backup is encrypted with key ${missing.join(' and ')}, which is not in ${keyFile}`)
+}
+
+async function setAside(files: Files, dataDir: string, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const folder = join(dataDir, `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`)
+  await files.makeDirectory(folder)
+  for (const name of names) await files.rename(join(dataDir, name), join(folder, name))
+  await files.syncDirectory(folder)
+  await files.syncDirectory(dataDir)
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '@crosstie/kube'
+import { type Batch, EmbeddedStore, type Journal } from './embedded.js'
+import { type Files, nodeFiles } from './files.js'
+import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
+import { type Encode, type Encryption, Keyring } from './keyring.js'
+import { type Loaded, load, snapshotFile } from './load.js'
+import type { Lock } from './lock.js'
+import { Log } from './log.js'
+import { PARSED_BYTES } from './memory.js'
+import { type SnapshotRecord, writeSnapshot } from './snapshot.js'
+import { State } from './state.js'
+import type { BackupOptions, Store } from './store.js'
+import { Parsed } from './version.js'
+
+export interface StoreOptions {
+  /** Made when it is not there. */
+  readonly dataDir: string
+  readonly clock?: Clock
+  /** How much of the past stays readable and watchable. */
+  readonly history?: Partial<HistoryLimits>
+  /** Without it, nothing is encrypted that is not already. */
+  readonly encryption?: Encryption
+  /** A snapshot is taken when the log has grown by as many bytes, or by as many as all objects have. */
+  readonly snapshotBytes?: number
+  readonly files?: Files
+}
+
+export const SNAPSHOT_BYTES = 32 << 20
+/** Every start begins a file; so many of them are reason enough for a snapshot. */
+const LOG_FILES_MAX = 24
+const RETRY_AFTER_MS = 30_000
+const PAGE = 128
+
+export function defaultKeyFile(dataDir: string): string {
+  return join(dataDir, 'keys.json')
+}
+
+/**
+ * Opens the data in a directory, or begins there. Fails, changing nothing, when
+ * another process has it open (StoreLockedError), when something on disk is not
+ * as it was written (StoreCorruptError) or cannot be decrypted (StoreKeyError).
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { dataDir, clock = systemClock, files = nodeFiles, encryption } = options
+  await files.makeDirectory(dataDir)
+  const lock = await files.lock(dataDir)
+  try {
+    const state = new State()
+    const parsed = new Parsed(PARSED_BYTES)
+    const horizon = new Horizon(state, { ...defaultHistory, ...options.history })
+    const keyFile = encryption?.keyFile ?? defaultKeyFile(dataDir)
+    const keyring = await Keyring.read(keyFile)
+    const loaded = await load({ files, directory: dataDir, state, parsed, horizon, keyring })
+    if (encryption) await keyring.ensureKey()
+    horizon.advance(clock.now())
+    const encode = keyring.encoder(encryption?.encrypt ?? (() => false))
+    const { snapshotBytes = SNAPSHOT_BYTES } = options
+    const parts = { files, dataDir, clock, state, horizon, encode, keyFile, lock, snapshotBytes }
+    return new EmbeddedStore(state, parsed, new DurableJournal(parts, loaded), horizon, clock)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly files: Files
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly state: State
+  readonly horizon: Horizon
+  readonly encode: Encode
+  readonly keyFile: string
+  readonly lock: Lock
+  readonly snapshotBytes: number
+}
+
+/** The log, and the snapshots that keep it short. */
+class DurableJournal implements Journal {
+  readonly #parts: Parts
+  readonly #store: string
+  readonly #log: Log
+  /** Revisions from which the log can be followed, oldest first. The first is where opening begins. */
+  #bases: number[]
+  #snapshotWanted: boolean
+  #retryAt = 0
+  #tidying: Promise<void> | undefined
+  #closing = false
+
+  constructor(parts: Parts, loaded: Loaded) {
+    this.#parts = parts
+    this.#store = loaded.store ?? randomUUID()
+    this.#bases = [...loaded.bases]
+    this.#snapshotWanted = loaded.outdatedKeys
+    const { files, dataDir: directory, encode } = parts
+    this.#log = new Log({ files, directory, store: this.#store, encode, ...loaded.log })
+    this.#log.bytesWritten = loaded.logBytes
+  }
+
+  append(batch: Batch): Promise<void> {
+    return this.#log.append(batch)
+  }
+
+  settled(): void {
+    if (this.#tidying || this.#closing || !(this.#snapshotDue() || this.#discardDue())) return
+    this.#tidying = this.#tidy().finally(() => {
+      this.#tidying = undefined
+    })
+  }
+
+  async backup(file: string, { withKeys = false }: BackupOptions): Promise<{ readonly revision: number }> {
+    const keys = withKeys ? await fs.promises.readFile(this.#parts.keyFile, 'utf8') : undefined
+    return { revision: await this.#copy(() => file, keys) }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#tidying
+    const { state, clock, lock } = this.#parts
+    await this.#log.close(state.revision, state.compacted, clock.now())
+    await lock.release()
+  }
+
+  #snapshotDue(): boolean {
+    const { state, clock, snapshotBytes } = this.#parts
+    if (state.revision === this.#bases.at(-1) || clock.now() < this.#retryAt) return false
+    if (this.#snapshotWanted || this.#log.fileCount > LOG_FILES_MAX) return true
+    return this.#log.bytesWritten > Math.max(snapshotBytes, state.liveBytes)
+  }
+
+  /** Opening needs a base before all history that is kept; older ones, and the log before it, can go. */
+  #discardDue(): boolean {
+    return this.#bases.length > 1 && this.#bases[1]! <= this.#parts.state.compacted
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      if (this.#snapshotDue()) await this.#snapshot()
+      while (this.#discardDue()) await this.#discard()
+    } catch {
+      // Without a snapshot the log grows, but nothing is lost. Writers will hear if the disk is full.
+      this.#retryAt = this.#parts.clock.now() + RETRY_AFTER_MS
+    }
+  }
+
+  async #snapshot(): Promise<void> {
+    const written = this.#log.bytesWritten
+    const revision = await this.#copy((at) => join(this.#parts.dataDir, snapshotFile(at)))
+    this.#log.bytesWritten -= written
+    this.#snapshotWanted = false
+    this.#bases.push(revision)
+  }
+
+  async #discard(): Promise<void> {
+    const { files, dataDir } = this.#parts
+    const [oldest, next] = this.#bases
+    await files.remove(join(dataDir, snapshotFile(oldest!))).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error // The very first base is no file: a store begins empty.
+    })
+    // The log it needs must not vanish before it.
+    await files.syncDirectory(dataDir)
+    this.#bases = this.#bases.slice(1)
+    await this.#log.discard(next!)
+  }
+
+  /** Writes all objects as they are now, while writers go on. */
+  async #copy(path: (revision: number) => string, keys?: string): Promise<number> {
+    const { files, clock, state, horizon } = this.#parts
+    const { revision } = state
+    const letGo = horizon.pin(revision)
+    try {
+      const header = { format: 1, store: this.#store, revision, time: clock.now(), keys } as const
+      await writeSnapshot(files, path(revision), header, this.#pagesAt(revision))
+    } finally {
+      letGo()
+    }
+    return revision
+  }
+
+  async *#pagesAt(revision: number): AsyncGenerator<SnapshotRecord[]> {
+    const { state, encode } = this.#parts
+    let after: string | undefined
+    for (;;) {
+      const page = state.walk('', revision, after, PAGE)
+      if (page.length === 0) return
+      yield page.map((version) => ({ key: version.key, revision: version.revision, ...encode(version) }))
+      after = page.at(-1)!.key
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#closing) throw new Error('the store is closing')
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { messageOf } from '@crosstie/kube'
+
+/** What is on disk is not what was written there. Nothing was changed by finding out. */
+export class StoreCorruptError extends Error {
+  override readonly name = 'StoreCorruptError'
+  readonly file: string
+  readonly offset: number
+
+  constructor(file: string, offset: number, what: string) {
+    super(
+      `${file} is damaged at byte ${offset}: ${what}. Nothing was changed. ` +
+        'Repair the disk and open it again, or restore a backup into an empty directory.',
+    )
+    this.file = file
+    this.offset = offset
+  }
+}
+
+/** A write could not be made durable. It is not visible to anybody; reads go on. */
+export class StoreWriteError extends Error {
+  override readonly name = 'StoreWriteError'
+  /** The system's code, such as ENOSPC or EIO. */
+  readonly code: string | undefined
+
+  constructor(cause: unknown) {
+    const code = (cause as NodeJS.ErrnoException).code
+    const why = code === 'ENOSPC' ? 'no space is left on the disk' : messageOf(cause)
+    super(`cannot write to the store: ${why}. Reads go on, and so will writes once the disk works again.`, { cause })
+    this.code = code
+  }
+}
+
+/** Another process has the data open. */
+export class StoreLockedError extends Error {
+  override readonly name = 'StoreLockedError'
+  readonly pid: number | undefined
+
+  constructor(dataDir: string, pid: number | undefined) {
+    const owner = pid === undefined ? 'another process' : `process ${pid}`
+    super(`${dataDir} is in use by ${owner}. Stop it first, or choose another data directory.`)
+    this.pid = pid
+  }
+}
+
+/** Encrypted values cannot be read or written with the keys at hand. Nothing was changed. */
+export class StoreKeyError extends Error {
+  override readonly name = 'StoreKeyError'
+}

@@ -1,0 +1,128 @@
+import fs from 'node:fs'
+import { platform } from 'node:process'
+import { type Lock, lockDirectory } from './lock.js'
+
+/**
+ * The little that the store asks of a file system, so that tests can hand in
+ * one that fails or loses power.
+ */
+export interface Files {
+  /** Only one process at a time; throws StoreLockedError to all others. */
+  lock(directory: string): Promise<Lock>
+  makeDirectory(path: string): Promise<void>
+  list(directory: string): Promise<readonly string[]>
+  open(path: string, mode: OpenMode): Promise<OpenFile>
+  rename(from: string, to: string): Promise<void>
+  remove(path: string): Promise<void>
+  /** Makes names that were created, renamed or removed in it survive a power loss. */
+  syncDirectory(path: string): Promise<void>
+}
+
+/** `durable` creates too, and then every write resolves only when it would survive a power loss. */
+export type OpenMode = 'read' | 'create' | 'durable'
+
+export interface OpenFile {
+  size(): Promise<number>
+  /** Returns how many bytes it read: 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>
+  /** Returns how many bytes it wrote, which may be fewer than given. */
+  write(bytes: Uint8Array, position: number): Promise<number>
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Writes all bytes, however many calls that takes. */
+export async function writeAll(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  let written = await file.write(bytes, position)
+  while (written < bytes.length) {
+    const more = await file.write(bytes.subarray(written), position + written)
+    if (more === 0) throw Object.assign(new Error('the file takes no more bytes'), { code: 'EIO' })
+    written += more
+  }
+}
+
+/** Fills the buffer; returns fewer bytes only at the end of the file. */
+export async function readAll(file: OpenFile, into: Uint8Array, position: number): Promise<number> {
+  let filled = 0
+  while (filled < into.length) {
+    const count = await file.read(into.subarray(filled), position + filled)
+    if (count === 0) break
+    filled += count
+  }
+  return filled
+}
+
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
+
+// With O_DSYNC one call does the work of write and fdatasync, which saves a trip
+// to the thread pool. Elsewhere libuv's fdatasync knows better what it takes to
+// reach the platter (F_FULLFSYNC on macOS, FlushFileBuffers on Windows).
+const writesThrough = platform === 'linux' && O_DSYNC !== undefined
+
+class NodeFile implements OpenFile {
+  readonly #descriptor: number
+  readonly #syncEachWrite: boolean
+
+  constructor(descriptor: number, syncEachWrite: boolean) {
+    this.#descriptor = descriptor
+    this.#syncEachWrite = syncEachWrite
+  }
+
+  async size(): Promise<number> {
+    return (await call<fs.Stats>((done) => fs.fstat(this.#descriptor, done))).size
+  }
+
+  read(into: Uint8Array, position: number): Promise<number> {
+    return call((done) => fs.read(this.#descriptor, into, 0, into.length, position, done))
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<number> {
+    const write = (done: Done<number>) => fs.write(this.#descriptor, bytes, 0, bytes.length, position, done)
+    const written = await call<number>(write)
+    if (this.#syncEachWrite) await this.sync()
+    return written
+  }
+
+  sync(): Promise<void> {
+    return call((done) => fs.fdatasync(this.#descriptor, done))
+  }
+
+  close(): Promise<void> {
+    return call((done) => fs.close(this.#descriptor, done))
+  }
+}
+
+/** The real one. Files are for the owner's eyes only. */
+export const nodeFiles: Files = {
+  lock: lockDirectory,
+  async makeDirectory(path) {
+    await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+  },
+  list: (directory) => fs.promises.readdir(directory),
+  async open(path, mode) {
+    const flags =
+      mode === 'read'
+        ? O_RDONLY
+        : O_WRONLY | O_CREAT | O_EXCL | (mode === 'durable' && writesThrough ? (O_DSYNC ?? 0) : 0)
+    const descriptor = await call<number>((done) => fs.open(path, flags, 0o600, done))
+    return new NodeFile(descriptor, mode === 'durable' && !writesThrough)
+  },
+  rename: (from, to) => fs.promises.rename(from, to),
+  remove: (path) => fs.promises.unlink(path),
+  async syncDirectory(path) {
+    if (platform === 'win32') return // NTFS journals names; a directory cannot be opened to be synced.
+    const descriptor = await call<number>((done) => fs.open(path, O_RDONLY, done))
+    try {
+      await call<void>((done) => fs.fsync(descriptor, done))
+    } finally {
+      await call<void>((done) => fs.close(descriptor, done))
+    }
+  },
+}
+
+type Done<T> = (error: NodeJS.ErrnoException | null, result?: T) => void
+
+/** Callbacks cost a third of what `fs.promises` does, and the log's write is on every writer's path. */
+function call<T>(start: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => start((error, result) => (error ? reject(error) : resolve(result as T))))
+}

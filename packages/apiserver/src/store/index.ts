@@ -1,0 +1,8 @@
+export { type RestoreOptions, restoreBackup } from './backup.js'
+export { openStore, type StoreOptions } from './durable.js'
+export { StoreCorruptError, StoreKeyError, StoreLockedError, StoreWriteError } from './failures.js'
+export type { Files, OpenFile } from './files.js'
+export type { HistoryLimits } from './horizon.js'
+export { addEncryptionKey, type Encryption } from './keyring.js'
+export { MemoryStore, type MemoryStoreOptions } from './memory.js'
+export * from './store.js'

@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import { StoreCorruptError } from './failures.js'
+import type { Files } from './files.js'
+import { Encoding, eachRecord, type Frame, type FrameRecord, Kind, Operation } from './frame.js'
+import type { Horizon } from './horizon.js'
+import type { Keyring } from './keyring.js'
+import { segmentFile } from './log.js'
+import { type FoundLog, findLog, readLog } from './recovery.js'
+import { readSnapshot, readSnapshotHeader } from './snapshot.js'
+import { FIRST_REVISION, type State } from './state.js'
+import { type Parsed, Version } from './version.js'
+
+export interface Loading {
+  readonly files: Files
+  readonly directory: string
+  readonly state: State
+  readonly parsed: Parsed
+  readonly horizon: Horizon
+  readonly keyring: Keyring
+}
+
+/** What was found on disk. */
+export interface Loaded {
+  readonly store: string | undefined
+  readonly bases: readonly number[]
+  readonly log: Pick<FoundLog, 'last' | 'nextSequence' | 'segments'>
+  /** Bytes in the log since the newest snapshot. */
+  readonly logBytes: number
+  /** Some values are encrypted with a key that is not the newest. */
+  readonly outdatedKeys: boolean
+}
+
+const SNAPSHOT_FILE = /^snapshot-(\d{16})$/
+const LEFTOVER = /^\.snapshot-\d{16}\.tmp$/
+/** Stands while a restore is under way. */
+export const RESTORING = 'restoring'
+
+/** Fills the state from the oldest snapshot and the log after it: history is whole since then. */
+export async function load(loading: Loading): Promise<Loaded> {
+  const { files, directory, state } = loading
+  const names = await files.list(directory)
+  if (names.includes(RESTORING)) {
+    throw new Error(`a restore into ${directory} did not finish. Restore the backup again with force.`)
+  }
+  const snapshots = names.flatMap((name) => SNAPSHOT_FILE.exec(name)?.[1] ?? []).map(Number)
+  snapshots.sort((a, b) => a - b)
+  for (const name of names.filter((name) => LEFTOVER.test(name))) await files.remove(join(directory, name))
+
+  const found = await findLog(files, directory, names)
+  const bases = found.fromTheStart || snapshots.length === 0 ? [FIRST_REVISION, ...snapshots] : snapshots
+  const base = bases.findLast((revision) => revision <= found.compacted) ?? bases[0]!
+  const values = new Values(loading)
+  const store = snapshots.includes(base) ? await loadSnapshot(loading, base, values) : undefined
+  const replay = new Replay(loading, values, bases.at(-1)!)
+  const log = await readLog(files, directory, found, base, (frame, file) => replay.apply(frame, file))
+  checkBelongTogether(loading, snapshots, store, log)
+  state.revision = Math.max(base, log.revision)
+  await removeStale(loading, snapshots.filter((revision) => revision < base).map(snapshotFile), log.stale)
+  return {
+    store: store ?? log.store,
+    bases: bases.filter((revision) => revision >= base),
+    log,
+    logBytes: replay.bytes,
+    outdatedKeys: values.outdatedKeys,
+  }
+}
+
+/** What an interrupted clean-up left. The log must not vanish before a snapshot that needs it. */
+async function removeStale({ files, directory }: Loading, snapshots: readonly string[], logs: readonly string[]) {
+  try {
+    for (const name of snapshots) await files.remove(join(directory, name))
+    if (snapshots.length > 0) await files.syncDirectory(directory)
+    for (const name of logs) await files.remove(join(directory, name))
+  } catch {
+    // They are in nobody's way; the next opening tries again.
+  }
+}
+
+export function snapshotFile(revision: number): string {
+  return `snapshot-${String(revision).padStart(16, '0')}`
+}
+
+async function loadSnapshot(loading: Loading, revision: number, values: Values): Promise<string> {
+  const { files, directory, state, parsed } = loading
+  const path = join(directory, snapshotFile(revision))
+  const header = await readSnapshotHeader(files, path)
+  if (header.revision !== revision) throw new StoreCorruptError(path, 0, `it is of revision ${header.revision}`)
+  for await (const records of readSnapshot(files, path)) {
+    for (const record of records) {
+      state.load(new Version(parsed, record.key, record.revision, values.of(record), false))
+    }
+  }
+  state.revision = revision
+  state.compacted = revision
+  return header.store
+}
+
+function checkBelongTogether(
+  { directory }: Loading,
+  snapshots: readonly number[],
+  store: string | undefined,
+  log: FoundLog,
+): void {
+  if (log.store === undefined) return
+  const newest = join(directory, segmentFile(log.last!.sequence))
+  if (store !== undefined && store !== log.store) throw new StoreCorruptError(newest, 0, 'it belongs to another store')
+  // A snapshot is only taken of what is durable in the log.
+  const snapshot = snapshots.at(-1)
+  if (snapshot !== undefined && log.revision < snapshot) {
+    const what = `the log ends at revision ${log.revision}, but there is a snapshot of ${snapshot}`
+    throw new StoreCorruptError(newest, log.last!.end, what)
+  }
+}
+
+/** Values as they were before they were written. */
+class Values {
+  readonly #keyring: Keyring
+  outdatedKeys = false
+
+  constructor({ keyring }: Loading) {
+    this.#keyring = keyring
+  }
+
+  of({ encoding, key, revision, value }: FrameRecord): Uint8Array {
+    if (encoding === Encoding.plain) return value
+    if (!this.#keyring.isNewest(value)) this.outdatedKeys = true
+    return this.#keyring.unseal(value, key, revision)
+  }
+}
+
+class Replay {
+  readonly #loading: Loading
+  readonly #values: Values
+  readonly #countFrom: number
+  bytes = 0
+
+  /** @param countFrom The revision of the newest snapshot. */
+  constructor(loading: Loading, values: Values, countFrom: number) {
+    this.#loading = loading
+    this.#values = values
+    this.#countFrom = countFrom
+  }
+
+  apply(frame: Frame, file: string): void {
+    const { state, horizon } = this.#loading
+    if (frame.kind === Kind.changes) eachRecord(frame, (record) => this.#change(record, file))
+    state.revision = frame.revision
+    horizon.passed(frame.time)
+    if (frame.compacted > state.compacted) horizon.compact(frame.compacted)
+    if (frame.revision > this.#countFrom) this.bytes += frame.body.length
+  }
+
+  #change(record: FrameRecord, file: string): void {
+    const { state, parsed } = this.#loading
+    const { key, revision } = record
+    const deleted = record.operation === Operation.delete
+    const before = state.head(key)
+    if (deleted && !before)
+      throw new StoreCorruptError(file, 0, `revision ${revision} deletes ${key}, which is not there`)
+    const now = new Version(parsed, key, revision, ownMemory(this.#values.of(record)), deleted)
+    const type = deleted ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'
+    state.apply({ type, key, revision, now, before })
+  }
+}
+
+/** Not a view: most of a log is outdated soon, and one value must not hold all of it in memory. */
+function ownMemory(value: Uint8Array): Uint8Array {
+  const copy = Buffer.allocUnsafeSlow(value.length)
+  copy.set(value)
+  return copy
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import net from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreLockedError } from './failures.js'
+
+/** Held until released or until the process ends, however it ends. */
+export interface Lock {
+  release(): Promise<void>
+}
+
+const OWNER = 'owner.json'
+
+/**
+ * Makes this process the only one that has the directory open. The system itself
+ * keeps the lock, so a killed process leaves none behind, and nobody guesses
+ * from process numbers, which mean nothing between containers.
+ */
+export async function lockDirectory(directory: string): Promise<Lock> {
+  const lock = process.platform === 'linux' ? await lockBySocket(directory) : await lockByFile(directory)
+  await fs.promises.writeFile(join(directory, OWNER), `${JSON.stringify({ pid: process.pid })}\n`, { mode: 0o600 })
+  return lock
+}
+
+async function lockedBy(directory: string): Promise<StoreLockedError> {
+  let pid: number | undefined
+  try {
+    pid = (JSON.parse(await fs.promises.readFile(join(directory, OWNER), 'utf8')) as { pid?: number }).pid
+  } catch {
+    // It is about to write its number, or may not be read by us; the lock is what counts.
+  }
+  return new StoreLockedError(directory, pid)
+}
+
+// open(2) of macOS and the BSDs locks as it opens; libuv has a flag of its own
+// that makes Windows share the file with nobody. Node names neither.
+const O_EXLOCK = 0x20
+const UV_FS_O_EXLOCK = 0x10000000
+
+async function lockByFile(directory: string): Promise<Lock> {
+  const { O_RDWR, O_CREAT, O_NONBLOCK } = fs.constants
+  const exclusive = process.platform === 'win32' ? UV_FS_O_EXLOCK : O_EXLOCK | O_NONBLOCK
+  let handle: fs.promises.FileHandle
+  try {
+    handle = await fs.promises.open(join(directory, 'lock'), O_RDWR | O_CREAT | exclusive, 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EAGAIN' || code === 'EWOULDBLOCK' || code === 'EBUSY') throw await lockedBy(directory)
+    throw error
+  }
+  return { release: () => handle.close() }
+}
+
+const SOCKET = /^lock-[0-9a-f]{24}$/
+const SOCKET_PATH_MAX = 107
+const ATTEMPTS = 5
+const NO_SOCKETS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
+
+/**
+ * Linux offers no lock that Node can take, but a listening socket is known to the
+ * kernel alone: whoever connects learns whether its process lives. Everybody
+ * announces themselves first, under a name that is never used again, and looks
+ * for others then. Of two who do that at once, the later must see the earlier;
+ * when both see each other, both step back and try again after a while.
+ */
+async function lockBySocket(directory: string): Promise<Lock> {
+  for (let attempt = 1; ; attempt++) {
+    let lock: Awaited<ReturnType<typeof announce>>
+    try {
+      lock = await announce(directory)
+    } catch (error) {
+      if (NO_SOCKETS.has((error as NodeJS.ErrnoException).code ?? '')) return lockByName(directory)
+      throw error
+    }
+    try {
+      if (!(await othersAlive(directory, lock.name))) return lock
+    } catch (error) {
+      await lock.release()
+      throw error
+    }
+    await lock.release()
+    if (attempt === ATTEMPTS) throw await lockedBy(directory)
+    await sleep(10 + Math.random() * 40 * attempt)
+  }
+}
+
+async function announce(directory: string): Promise<Lock & { readonly name: string }> {
+  const id = randomBytes(12).toString('hex')
+  const name = `lock-${id}`
+  const server = net.createServer((socket) => socket.destroy())
+  server.unref()
+  await inDirectory(directory, async (short) => {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ path: join(short, `.lock-${id}`), exclusive: true }, resolve)
+    })
+    // Under its real name it answers from the first moment: nobody takes it for dead.
+    await fs.promises.rename(join(directory, `.lock-${id}`), join(directory, name))
+  })
+  const release = async () => {
+    await fs.promises.unlink(join(directory, name)).catch(() => {})
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { name, release }
+}
+
+async function othersAlive(directory: string, own: string): Promise<boolean> {
+  for (const name of await fs.promises.readdir(directory)) {
+    if (!SOCKET.test(name) || name === own) continue
+    const answer = await inDirectory(directory, (short) => connect(join(short, name)))
+    if (answer === 'alive') return true
+    // Dead names stay dead, so this cannot hit somebody who came after.
+    if (answer === 'dead') await fs.promises.unlink(join(directory, name)).catch(() => {})
+  }
+  return false
+}
+
+function connect(path: string): Promise<'alive' | 'dead' | 'gone'> {
+  return new Promise((resolve) => {
+    const socket = net.connect(path, () => {
+      socket.destroy()
+      resolve('alive')
+    })
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      // Whatever else it says (no leave to connect, too many waiting), somebody may be there.
+      resolve(code === 'ECONNREFUSED' ? 'dead' : code === 'ENOENT' ? 'gone' : 'alive')
+    })
+  })
+}
+
+/** A socket's path may have but 107 bytes; through an open directory every path is short. */
+async function inDirectory<T>(directory: string, use: (path: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(directory) < SOCKET_PATH_MAX - 40) return use(directory)
+  const handle = await fs.promises.open(directory, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY)
+  try {
+    return await use(`/proc/self/fd/${handle.fd}`)
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * For file systems that hold no sockets (some shared folders of containers): a
+ * name outside of it, made from what the system calls the directory. It keeps
+ * processes apart that share a network namespace.
+ */
+async function lockByName(directory: string): Promise<Lock> {
+  const { dev, ino } = await fs.promises.stat(directory, { bigint: true })
+  const server = net.createServer((socket) => socket.destroy())
+  server.unref()
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ path: `\0crosstie-store-${dev}-${ino}`, exclusive: true }, resolve)
+  })
+  try {
+    await listening
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw await lockedBy(directory)
+    throw error
+  }
+  return { release: () => new Promise((resolve) => server.close(() => resolve())) }
+}
