@@ -1,0 +1,120 @@
+import {
+  type Client,
+  equal,
+  forbidden,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  type ResourceType,
+} from '@crosstie/kube'
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './bootstrap-roles.js'
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, ROLE_BINDINGS, ROLES } from './kinds.js'
+
+export const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
+
+const IMMORTAL = new Set(['default', 'kube-public', 'kube-system'])
+
+/** Throws when the namespace is one that the server cannot be without. */
+export function refuseImmortalNamespace(name: string): void {
+  if (IMMORTAL.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
+}
+
+const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate'
+
+/**
+ * Makes sure that the system namespaces and the default roles and bindings
+ * exist. What is there already loses nothing: rules, subjects, labels and
+ * annotations that are missing are added, unless the object says
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"`.
+ */
+export async function bootstrap(client: Client, signal?: AbortSignal): Promise<void> {
+  await Promise.all(SYSTEM_NAMESPACES.map((name) => ensureNamespace(client, name, signal)))
+  // Bindings name roles, so the roles come first.
+  await Promise.all([ensure(client, CLUSTER_ROLES, clusterRoles, signal), ensure(client, ROLES, roles, signal)])
+  await Promise.all([
+    ensure(client, CLUSTER_ROLE_BINDINGS, clusterRoleBindings, signal),
+    ensure(client, ROLE_BINDINGS, roleBindings, signal),
+  ])
+}
+
+async function ensureNamespace(client: Client, name: string, signal?: AbortSignal): Promise<void> {
+  try {
+    await client.get(NAMESPACES, { name }, { signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+    await client.create(NAMESPACES, object, { signal }).catch(unless(isAlreadyExists))
+  }
+}
+
+async function ensure(
+  client: Client,
+  type: ResourceType,
+  wanted: readonly KubeObject[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const { items } = await client.list(type, { signal })
+  const known = new Map(items.map((item) => [nameOf(item), item]))
+  await Promise.all(
+    wanted.map(async (object) => {
+      const current = known.get(nameOf(object))
+      if (!current) {
+        await client.create(type, object, { signal }).catch(unless(isAlreadyExists))
+        return
+      }
+      const step = reconciled(current, object)
+      if (step === 'keep') return
+      if (step === 'replace') {
+        await client.delete(type, object.metadata as { name: string }, { signal })
+        await client.create(type, object, { signal })
+      } else {
+        // Somebody else writes it at this moment; the next start looks again.
+        await client.update(type, step, { signal }).catch(unless(isConflict))
+      }
+    }),
+  )
+}
+
+/** What to do with an object that exists: leave it, replace it (a binding's role cannot change), or write this. */
+export function reconciled(current: KubeObject, wanted: KubeObject): 'keep' | 'replace' | KubeObject {
+  if (current.metadata.annotations?.[AUTO_UPDATE] === 'false') return 'keep'
+  if (!equal(current['roleRef'], wanted['roleRef'])) return 'replace'
+  const next = {
+    ...current,
+    metadata: {
+      ...current.metadata,
+      labels: { ...wanted.metadata.labels, ...current.metadata.labels },
+      annotations: { ...wanted.metadata.annotations, ...current.metadata.annotations },
+    },
+    // The rules of an aggregated role belong to the aggregation controller.
+    ...(wanted['aggregationRule'] ? withAggregation(current, wanted) : union('rules', current, wanted)),
+    ...union('subjects', current, wanted),
+  }
+  return equal(next, current) ? 'keep' : next
+}
+
+function withAggregation(current: KubeObject, wanted: KubeObject): object {
+  const listed = (role: KubeObject): readonly unknown[] => {
+    const rule = role['aggregationRule'] as { clusterRoleSelectors?: unknown[] } | undefined
+    return rule?.clusterRoleSelectors ?? []
+  }
+  const missing = listed(wanted).filter((selector) => !listed(current).some((known) => equal(known, selector)))
+  return { aggregationRule: { clusterRoleSelectors: [...listed(current), ...missing] } }
+}
+
+function union(field: 'rules' | 'subjects', current: KubeObject, wanted: KubeObject): object {
+  const want = wanted[field] as readonly unknown[] | undefined
+  if (!want) return {}
+  const have = (current[field] as readonly unknown[] | undefined) ?? []
+  const missing = want.filter((item) => !have.some((known) => equal(known, item)))
+  return missing.length === 0 ? {} : { [field]: [...have, ...missing] }
+}
+
+const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
+
+function unless(expected: (error: unknown) => boolean): (error: unknown) => void {
+  return (error) => {
+    if (!expected(error)) throw error
+  }
+}
