@@ -1,4 +1,4 @@
-import { stringify } from './json.js'
+import { printValue, quote } from './print.js'
 
 /** Says what was being attempted. Its `cause` says why that failed. */
 export class AttemptError extends Error {
@@ -192,20 +192,20 @@ export const fieldErrors = {
     type: 'NotSupported',
     field,
     value,
-    detail: supported.length > 0 ? `supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : '',
+    detail: supported.length > 0 ? `supported values: ${supported.map(quote).join(', ')}` : '',
   }),
   tooLong: (field: string, _value: unknown, max: number): FieldError => ({
     type: 'TooLong',
     field,
     // The real server leaves the value out of what may be a megabyte of text.
     value: '<value omitted>',
-    detail: `may not be more than ${max} bytes`,
+    detail: `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`,
   }),
   tooMany: (field: string, actual: number, max: number): FieldError => ({
     type: 'TooMany',
     field,
     value: actual,
-    detail: `must have at most ${max} items`,
+    detail: `must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
   }),
   typeInvalid: (field: string, value: unknown, detail: string): FieldError => ({
     type: 'TypeInvalid',
@@ -240,12 +240,6 @@ export function fieldErrorBody(error: FieldError): string {
 
 export function fieldErrorText(error: FieldError): string {
   return `${error.field}: ${fieldErrorBody(error)}`
-}
-
-/** How the real server prints a bad value: strings quoted, the rest as JSON. */
-function printValue(value: unknown): string {
-  if (value === undefined || value === null) return 'null'
-  return typeof value === 'string' ? JSON.stringify(value) : stringify(value)
 }
 
 /** 422 with every complaint, worded as kubectl's users know it. */

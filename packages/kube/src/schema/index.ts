@@ -1,1 +1,3 @@
+export type { CoerceOptions } from './coerce.js'
+export { type CompiledSchema, compileSchema } from './compile.js'
 export type { JSONSchemaProps, ValidationRule } from './types.js'

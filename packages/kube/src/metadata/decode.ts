@@ -1,0 +1,257 @@
+import { getOwn, setOwn } from '../json.js'
+import { printNumber } from '../print.js'
+import { readTime } from './time.js'
+
+/**
+ * Reads metadata as the real server does: into typed fields, leaving out what
+ * is unknown or empty. Custom resources are otherwise untyped, so this is where
+ * a label that is a number is refused.
+ */
+export interface DecodedMeta {
+  /** The very same value when it needed no change. Undefined together with an error. */
+  readonly meta?: Readonly<Record<string, unknown>>
+  readonly error?: string
+}
+
+export interface DecodeOptions {
+  /** Leave out fields of a wrong type instead of failing: for objects that are stored already. */
+  readonly drop?: boolean
+  /** Receives the paths of unknown fields, relative to the metadata. */
+  readonly unknown?: string[]
+}
+
+export function decodeMeta(value: unknown, { drop = false, unknown }: DecodeOptions = {}): DecodedMeta {
+  const reader = new Reader(unknown)
+  const meta = reader.read(value, objectMeta, 'ObjectMeta', '', '')
+  if (reader.error === undefined) return { meta: (meta ?? {}) as Record<string, unknown> }
+  if (!drop) return { error: reader.error }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { error: `invalid metadata: expected object, got ${goTypeOf(value)}` }
+  }
+  return { meta: keepReadable(value as Record<string, unknown>, unknown) }
+}
+
+function keepReadable(value: Record<string, unknown>, unknown: string[] | undefined): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  unknown?.splice(0)
+  for (const key of Object.keys(value)) {
+    const reader = new Reader(unknown)
+    const one: Record<string, unknown> = {}
+    setOwn(one, key, value[key])
+    const read = reader.read(one, objectMeta, 'ObjectMeta', '', '') as Record<string, unknown>
+    if (reader.error === undefined && read && getOwn(read, key) !== undefined) setOwn(kept, key, read[key])
+  }
+  return kept
+}
+
+interface Shape {
+  /** How Go calls the type. */
+  readonly type: string
+  readonly of: 'string' | 'integer' | 'boolean' | 'time' | 'map' | 'list' | 'struct' | 'raw'
+  readonly items?: Shape
+  readonly fields?: ReadonlyMap<string, Field>
+}
+
+interface Field {
+  readonly shape: Shape
+  /** What stays when it is empty: nothing, the empty value of a required field, or whatever was given. */
+  readonly empty: 'omit' | 'write' | 'keep'
+}
+
+const string: Shape = { type: 'string', of: 'string' }
+const uid: Shape = { type: 'types.UID', of: 'string' }
+const int64: Shape = { type: 'int64', of: 'integer' }
+const bool: Shape = { type: 'bool', of: 'boolean' }
+const time: Shape = { type: 'string', of: 'time' }
+const raw: Shape = { type: 'v1.FieldsV1', of: 'raw' }
+const strings: Shape = { type: 'map[string]string', of: 'map', items: string }
+const listOf = (items: Shape): Shape => ({ type: `[]${items.type}`, of: 'list', items })
+
+const omit = (shape: Shape): Field => ({ shape, empty: 'omit' })
+const write = (shape: Shape): Field => ({ shape, empty: 'write' })
+const keep = (shape: Shape): Field => ({ shape, empty: 'keep' })
+
+const ownerReference: Shape = {
+  type: 'v1.OwnerReference',
+  of: 'struct',
+  fields: new Map([
+    ['apiVersion', write(string)],
+    ['kind', write(string)],
+    ['name', write(string)],
+    ['uid', write(uid)],
+    ['controller', keep(bool)],
+    ['blockOwnerDeletion', keep(bool)],
+  ]),
+}
+
+const managedFieldsEntry: Shape = {
+  type: 'v1.ManagedFieldsEntry',
+  of: 'struct',
+  fields: new Map([
+    ['manager', omit(string)],
+    ['operation', omit({ type: 'v1.ManagedFieldsOperationType', of: 'string' })],
+    ['apiVersion', omit(string)],
+    ['time', keep(time)],
+    ['fieldsType', omit(string)],
+    ['fieldsV1', keep(raw)],
+    ['subresource', omit(string)],
+  ]),
+}
+
+const objectMeta: Shape = {
+  type: 'v1.ObjectMeta',
+  of: 'struct',
+  fields: new Map([
+    ['name', omit(string)],
+    ['generateName', omit(string)],
+    ['namespace', omit(string)],
+    ['selfLink', omit(string)],
+    ['uid', omit(uid)],
+    ['resourceVersion', omit(string)],
+    ['generation', omit(int64)],
+    ['creationTimestamp', omit(time)],
+    ['deletionTimestamp', keep(time)],
+    ['deletionGracePeriodSeconds', keep(int64)],
+    ['labels', omit(strings)],
+    ['annotations', omit(strings)],
+    ['ownerReferences', omit(listOf(ownerReference))],
+    ['finalizers', omit(listOf(string))],
+    ['managedFields', omit(listOf(managedFieldsEntry))],
+  ]),
+}
+
+/** Reads on after an error, but reports only the first, in the order of the keys' names. */
+class Reader {
+  error: string | undefined
+  private where = ''
+
+  constructor(private readonly unknown: string[] | undefined) {}
+
+  read(value: unknown, shape: Shape, struct: string, field: string, path: string): unknown {
+    if (value === null) return undefined
+    this.where = field === '' ? `Go value` : `Go struct field ${struct}.${field}`
+    switch (shape.of) {
+      case 'string':
+        return typeof value === 'string' ? value : this.refuse(value, shape)
+      case 'boolean':
+        return typeof value === 'boolean' ? value : this.refuse(value, shape)
+      case 'integer':
+        return this.readInteger(value, shape)
+      case 'time':
+        return typeof value === 'string' ? this.readTime(value) : this.refuse(value, shape)
+      case 'raw':
+        return value
+      case 'list':
+        return Array.isArray(value) ? this.readList(value, shape, struct, field, path) : this.refuse(value, shape)
+      case 'map':
+        return isMap(value) ? this.readMap(value, shape, struct, field) : this.refuse(value, shape)
+      case 'struct':
+        return isMap(value) ? this.readStruct(value, shape, field, path) : this.refuse(value, shape)
+    }
+  }
+
+  private refuse(value: unknown, { type }: Shape): undefined {
+    this.error ??= `json: cannot unmarshal ${jsonTypeOf(value)} into ${this.where} of type ${type}`
+    return undefined
+  }
+
+  private readInteger(value: unknown, { type }: Shape): unknown {
+    const integer = typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'bigint'
+    if (integer) return value
+    const number = typeof value === 'number' ? `number ${printNumber(value)}` : jsonTypeOf(value)
+    this.error ??= `json: cannot unmarshal ${number} into ${this.where} of type ${type}`
+    return undefined
+  }
+
+  private readTime(value: string): unknown {
+    const result = readTime(value)
+    this.error ??= result.error
+    return result.time
+  }
+
+  private readList(value: readonly unknown[], { items }: Shape, struct: string, field: string, path: string): unknown {
+    let copy: unknown[] | undefined
+    value.forEach((item, i) => {
+      const read = this.read(item, items!, struct, field, `${path}[${i}]`) ?? emptyOf(items!)
+      if (read === item) return
+      copy ??= value.slice()
+      copy[i] = read
+    })
+    return copy ?? value
+  }
+
+  private readMap(value: Record<string, unknown>, { items }: Shape, struct: string, field: string): unknown {
+    let copy: Record<string, unknown> | undefined
+    for (const key of sortedKeys(value)) {
+      const read = this.read(value[key], items!, struct, field, '') ?? ''
+      if (read === value[key]) continue
+      copy ??= { ...value }
+      setOwn(copy, key, read)
+    }
+    return copy ?? value
+  }
+
+  private readStruct(value: Record<string, unknown>, shape: Shape, parent: string, path: string): unknown {
+    const name = shape.type.replace('v1.', '')
+    const changes = new Map<string, unknown>()
+    for (const key of sortedKeys(value)) {
+      const field = shape.fields!.get(key)
+      const at = path === '' ? key : `${path}.${key}`
+      if (!field) {
+        this.unknown?.push(at)
+        changes.set(key, undefined)
+        continue
+      }
+      const read = this.read(value[key], field.shape, name, parent === '' ? key : `${parent}.${key}`, at)
+      const written = field.empty === 'omit' && isEmpty(read) ? undefined : read
+      if (written !== value[key]) changes.set(key, written)
+    }
+    for (const [key, { empty, shape: inner }] of shape.fields!) {
+      if (empty === 'write' && (getOwn(value, key) ?? null) === null) changes.set(key, emptyOf(inner))
+    }
+    return changes.size === 0 ? value : withChanges(value, changes)
+  }
+}
+
+function withChanges(value: Record<string, unknown>, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) if (!changes.has(key)) setOwn(copy, key, value[key])
+  for (const [key, change] of changes) if (change !== undefined) setOwn(copy, key, change)
+  return copy
+}
+
+function emptyOf(shape: Shape): unknown {
+  if (shape.of === 'string') return ''
+  if (shape.of !== 'struct') return undefined
+  const written = [...shape.fields!].filter(([, field]) => field.empty === 'write')
+  return Object.fromEntries(written.map(([key, field]) => [key, emptyOf(field.shape)]))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === '' || value === 0) return true
+  if (Array.isArray(value)) return value.length === 0
+  return isMap(value) && Object.keys(value).length === 0
+}
+
+const sortedKeys = (value: Record<string, unknown>) =>
+  Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (typeof value === 'bigint') return 'number'
+  if (typeof value === 'boolean') return 'bool'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function goTypeOf(value: unknown): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'bigint') return 'int64'
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}

@@ -1,0 +1,81 @@
+import { isObject } from './json.js'
+
+/**
+ * How the real server prints values into messages. Clients and their tests
+ * compare these texts, so they follow Go's rules where JavaScript's differ.
+ */
+
+const shortEscapes: Record<string, string> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+
+/** A quoted string, as Go's %q writes it. */
+export function quote(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped.
+  if (!/["\\\x00-\x1f\x7f-\uffff]/.test(text)) return `"${text}"`
+  let out = '"'
+  for (const rune of text) out += quoteRune(rune)
+  return `${out}"`
+}
+
+function quoteRune(rune: string): string {
+  const short = shortEscapes[rune]
+  if (short) return short
+  const code = rune.codePointAt(0)!
+  if (code >= 0x20 && code < 0x7f) return rune
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd' // Half a surrogate pair is no character on the wire.
+  if (printable(rune)) return rune
+  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
+}
+
+/** Would Go print the character as it is? */
+export function printable(rune: string): boolean {
+  return rune === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(rune)
+}
+
+/** A value whose text is known already, such as a list of typed objects with its keys in their own order. */
+export class Printed {
+  constructor(readonly text: string) {}
+}
+
+/** A number, as Go's %v writes it: exponents have two digits at least. */
+export function printNumber(value: number | bigint): string {
+  return String(value).replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** JSON as Go writes it: keys sorted, and the characters escaped that are dear to HTML. */
+export function printJson(value: unknown): string {
+  if (typeof value === 'string') return printJsonString(value)
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
+  if (typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`
+  if (!isObject(value)) return 'null'
+  const members: string[] = []
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] !== undefined) members.push(`${printJsonString(key)}:${printJson(value[key])}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+function printJsonString(text: string): string {
+  return JSON.stringify(text).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** A bad value inside a field error: strings quoted, the rest as JSON. */
+export function printValue(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (value instanceof Printed) return value.text
+  return typeof value === 'number' || typeof value === 'bigint' ? printNumber(value) : printJson(value)
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { fieldErrorText } from '../errors.js'
+import { compileSchema } from './compile.js'
+import type { JSONSchemaProps } from './types.js'
+
+const crontab: JSONSchemaProps = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['cronSpec'],
+      properties: {
+        cronSpec: { type: 'string', pattern: '^(\\d+|\\*)(/\\d+)?(\\s+(\\d+|\\*)(/\\d+)?){4}$' },
+        replicas: { type: 'integer', minimum: 1, maximum: 10, default: 1 },
+        policy: { type: 'string', enum: ['Allow', 'Forbid'] },
+        image: { type: 'string', maxLength: 5 },
+        tags: { type: 'array', maxItems: 2, items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+        port: { 'x-kubernetes-int-or-string': true },
+        at: { type: 'string', format: 'date-time' },
+        note: { type: 'string', nullable: true },
+        limits: { type: 'object', additionalProperties: { type: 'integer' } },
+        free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        one: {
+          type: 'object',
+          properties: { a: { type: 'string' }, b: { type: 'string' } },
+          oneOf: [{ required: ['a'] }, { required: ['b'] }],
+        },
+        big: { type: 'integer', format: 'int64', minimum: 0 },
+        ports: {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+          items: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string' }, port: { type: 'integer', maximum: 100 } },
+          },
+        },
+      },
+    },
+  },
+}
+const compiled = compileSchema(crontab)
+const object = (spec: unknown) => ({
+  apiVersion: 'stable.example.com/v1',
+  kind: 'CronTab',
+  metadata: { name: 'a' },
+  spec,
+})
+const valid = { cronSpec: '* * * * */5' }
+
+interface ValidationCase {
+  readonly because: string
+  readonly spec: unknown
+  readonly old?: unknown
+  readonly want: readonly string[]
+}
+
+const validations: Record<string, ValidationCase> = {
+  Valid: { because: 'nothing is wrong', spec: valid, want: [] },
+  MissingRequired: {
+    because: 'a required field is named without its value',
+    spec: {},
+    want: ['spec.cronSpec: Required value'],
+  },
+  WrongType: {
+    because: 'the value shown is the type found',
+    spec: { ...valid, replicas: 'x' },
+    want: ['spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"'],
+  },
+  TooGreat: {
+    because: 'bounds are told with the value',
+    spec: { ...valid, replicas: 20 },
+    want: ['spec.replicas: Invalid value: 20: spec.replicas in body should be less than or equal to 10'],
+  },
+  Enum: {
+    because: 'the allowed values are listed',
+    spec: { ...valid, policy: 'x' },
+    want: ['spec.policy: Unsupported value: "x": supported values: "Allow", "Forbid"'],
+  },
+  TooLong: {
+    because: 'a long text is not repeated',
+    spec: { ...valid, image: '123456' },
+    want: ['spec.image: Too long: may not be more than 5 bytes'],
+  },
+  LengthInCharacters: {
+    because: 'five characters of four bytes each fit',
+    spec: { ...valid, image: '😀😀😀😀😀' },
+    want: [],
+  },
+  TooMany: {
+    because: 'a long list shows its length',
+    spec: { ...valid, tags: ['a', 'b', 'c'] },
+    want: ['spec.tags: Too many: 3: must have at most 2 items'],
+  },
+  IntOrString: {
+    because: 'both types are named',
+    spec: { ...valid, port: true },
+    want: ['spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"'],
+  },
+  Format: {
+    because: 'a format is a type to the real server',
+    spec: { ...valid, at: 'now' },
+    want: ['spec.at: Invalid value: "now": spec.at in body must be of type date-time: "now"'],
+  },
+  Nullable: { because: 'null is allowed there', spec: { ...valid, note: null }, want: [] },
+  NotNullable: {
+    because: 'null is no string',
+    spec: { ...valid, image: null },
+    want: ['spec.image: Invalid value: "null": spec.image in body must be of type string: "null"'],
+  },
+  AdditionalProperties: {
+    because: 'values of a map have a schema',
+    spec: { ...valid, limits: { cpu: 'x' } },
+    want: ['spec.limits.cpu: Invalid value: "string": spec.limits.cpu in body must be of type integer: "string"'],
+  },
+  OneOf: {
+    because: 'a combination has no place of its own',
+    spec: { ...valid, one: {} },
+    want: [
+      '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found none valid',
+      'spec.one.a: Required value',
+    ],
+  },
+  BigInt: { because: 'an int64 beyond 2^53 is an integer', spec: { ...valid, big: 9007199254740993n }, want: [] },
+  BeyondInt64: {
+    because: 'what exceeds int64 is a float',
+    spec: { ...valid, big: 2n ** 64n },
+    want: ['spec.big: Invalid value: "number": spec.big in body must be of type integer: "number"'],
+  },
+  RatchetedValue: {
+    because: 'an update is not blamed for what it left alone',
+    spec: { ...valid, replicas: 20, image: 'new' },
+    old: { ...valid, replicas: 20 },
+    want: [],
+  },
+  RatchetedKeyedItem: {
+    because: 'items of a keyed list are told apart by key, not by place',
+    spec: {
+      ...valid,
+      ports: [
+        { name: 'new', port: 1 },
+        { name: 'old', port: 200 },
+      ],
+    },
+    old: { ...valid, ports: [{ name: 'old', port: 200 }] },
+    want: [],
+  },
+  NotRatchetedAfterChange: {
+    because: 'a changed value must be valid',
+    spec: { ...valid, replicas: 30 },
+    old: { ...valid, replicas: 20 },
+    want: ['spec.replicas: Invalid value: 30: spec.replicas in body should be less than or equal to 10'],
+  },
+}
+
+for (const [name, { because, spec, old, want }] of Object.entries(validations)) {
+  test(`validate ${name}`, () => {
+    const errors = compiled.validate(object(spec), old === undefined ? undefined : object(old))
+    assert.deepEqual(errors.map(fieldErrorText), want, because)
+  })
+}
+
+test('prune drops unknown fields and tells where', () => {
+  const unknown: string[] = []
+  const given = object({ ...valid, foo: 1, ports: [{ name: 'a', bar: 2 }], free: { kept: { deeply: true } } })
+  const pruned = compiled.prune(given, { root: true, unknown })
+  assert.deepEqual(unknown, ['spec.foo', 'spec.ports[0].bar'])
+  assert.deepEqual(pruned, object({ ...valid, ports: [{ name: 'a' }], free: { kept: { deeply: true } } }))
+})
+
+test('what needs no change comes back itself', () => {
+  const given = object({ ...valid, replicas: 2, tags: ['a'], limits: { cpu: 1 } })
+  assert.equal(compiled.prune(given, { root: true }), given)
+  assert.equal(compiled.dropNulls(given), given)
+  assert.equal(compiled.applyDefaults(given), given)
+  assert.equal(compiled.coerceMetadata(given).object, given)
+})
+
+test('nulls: dropped, defaulted or kept', () => {
+  const nulls = compiled.dropNulls(object({ ...valid, image: null, note: null, replicas: null }))
+  assert.deepEqual(compiled.applyDefaults(nulls).spec, { ...valid, note: null, replicas: 1 })
+})
+
+test('keys that JavaScript finds special are ordinary', () => {
+  const given = JSON.parse(
+    '{"spec":{"cronSpec":"* * * * *","__proto__":{"x":1},"constructor":1,"limits":{"__proto__":"x"}}}',
+  )
+  const unknown: string[] = []
+  const pruned = compiled.prune(given, { root: true, unknown })
+  assert.deepEqual(unknown, ['spec.__proto__', 'spec.constructor'])
+  assert.deepEqual(compiled.validate(pruned).map(fieldErrorText), [
+    'spec.limits.__proto__: Invalid value: "string": spec.limits.__proto__ in body must be of type integer: "string"',
+  ])
+})
+
+test('coerceMetadata refuses on the way in and drops on the way out', () => {
+  const given = { ...object(valid), metadata: { name: 'a', labels: { a: 1 }, foo: 2 } }
+  const unknown: string[] = []
+  assert.equal(
+    compiled.coerceMetadata(given).error,
+    'json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+  )
+  assert.deepEqual(compiled.coerceMetadata(given, { drop: true, unknown }).object.metadata, { name: 'a' })
+  assert.deepEqual(unknown, ['metadata.foo'])
+})
+
+test('duplicates are forgiven when the old object had some', () => {
+  const twice = object({ ...valid, tags: ['a', 'a'] })
+  assert.deepEqual(compiled.validateListTypes(twice).map(fieldErrorText), ['spec.tags[1]: Duplicate value: "a"'])
+  assert.deepEqual(compiled.validateListTypes(twice, twice), [])
+})
+
+test('any JSON goes through every step without a throw, and pruning twice is pruning once', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('spec', 'metadata', 'x'), fc.jsonValue()), (given) => {
+      const pruned = compiled.prune(given, { root: true })
+      assert.equal(compiled.prune(pruned, { root: true }), pruned)
+      const defaulted = compiled.applyDefaults(compiled.dropNulls(pruned))
+      assert.equal(compiled.applyDefaults(defaulted), defaulted)
+      compiled.validate(defaulted, given)
+      compiled.coerceMetadata(given as Record<string, unknown>)
+      compiled.validateListTypes(given)
+    }),
+    { numRuns: 300 },
+  )
+})

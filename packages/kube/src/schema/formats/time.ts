@@ -1,0 +1,55 @@
+/** `2006-01-02`. */
+export function isDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (!match) return false
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number]
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+}
+
+export function daysIn(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  if (month === 2) return leap ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** RFC 3339, in the generous reading of the real server: what follows a second `t` is not looked at. */
+export function isDateTime(text: string): boolean {
+  const plain = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/.exec(text)
+  if (plain) return isDate(plain[1]!)
+  const [date, time] = text.toLowerCase().split('t')
+  if (text.length < 4 || date === undefined || time === undefined || !isDate(date)) return false
+  const match = /^(\d{2}):(\d{2}):(\d{2})(.\d+)?(z|([+-]\d{2}:\d{2}))$/.exec(time)
+  return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
+}
+
+const goDuration = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/
+const nanoseconds = new Map([
+  ['ns', 1],
+  ['us', 1e3],
+  ['µs', 1e3],
+  ['μs', 1e3],
+  ['ms', 1e6],
+  ['s', 1e9],
+  ['m', 60e9],
+  ['h', 3600e9],
+])
+const unit = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/
+
+/** `1h30m`, and also `2 days`: any count with a known unit will do. */
+export function isDuration(text: string): boolean {
+  if (/^[-+]?0$/.test(text) || isGoDuration(text)) return true
+  let known = false
+  for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
+    if (BigInt(count!) >= 2n ** 63n) return false
+    if (unit.test(name!.toLowerCase())) known = true
+  }
+  return known
+}
+
+/** What fits 64 bits of nanoseconds, about 292 years. */
+function isGoDuration(text: string): boolean {
+  if (!goDuration.test(text)) return false
+  let total = 0
+  for (const [, count, name] of text.matchAll(/([\d.]+)([^\d.]+)/g)) total += Number(count) * nanoseconds.get(name!)!
+  return total < 2 ** 63
+}

@@ -1,0 +1,127 @@
+import { getOwn } from '../json.js'
+import { rulesOf, type ValueRules } from './rules.js'
+import type { JSONSchemaProps } from './types.js'
+
+/**
+ * One place in a schema, prepared for repeated use: children are made when an
+ * object first reaches them, and what would be asked of the schema for every
+ * object is settled once. A CRD may have thousands of places that no object ever visits.
+ */
+export class SchemaNode {
+  readonly schema: JSONSchemaProps
+  readonly preserves: boolean
+  readonly embedded: boolean
+  readonly nullable: boolean
+  readonly hasDefault: boolean
+  readonly listType: string | undefined
+  /** additionalProperties are stated, be it as a schema or as a boolean. */
+  readonly hasAdditional: boolean
+  readonly hasProperties: boolean
+  /** allOf, anyOf, oneOf or not are stated. */
+  readonly hasBranches: boolean
+
+  private readonly propertySchemas: Readonly<Record<string, JSONSchemaProps>>
+  private readonly children = new Map<string, SchemaNode | undefined>()
+  private itemsNode: SchemaNode | undefined
+  private additionalNode: SchemaNode | undefined
+  private readonly answers = new Map<Question, boolean>()
+  private valueRules: ValueRules | undefined
+  private branchNodes: Branches | undefined
+  private withDefaults: readonly (readonly [string, SchemaNode])[] | undefined
+
+  constructor(schema: JSONSchemaProps) {
+    this.schema = schema
+    this.preserves = schema['x-kubernetes-preserve-unknown-fields'] === true
+    this.embedded = schema['x-kubernetes-embedded-resource'] === true
+    this.nullable = schema.nullable === true
+    this.hasDefault = schema.default !== undefined && schema.default !== null
+    this.listType = schema['x-kubernetes-list-type']
+    this.hasAdditional = schema.additionalProperties !== undefined && schema.additionalProperties !== null
+    this.propertySchemas = schema.properties ?? {}
+    this.hasProperties = Object.keys(this.propertySchemas).length > 0
+    this.hasBranches = Boolean(schema.allOf?.length || schema.anyOf?.length || schema.oneOf?.length || schema.not)
+  }
+
+  /** What is said about a value here, beside its children. */
+  get rules(): ValueRules {
+    this.valueRules ??= rulesOf(this.schema)
+    return this.valueRules
+  }
+
+  get branches(): Branches {
+    const { allOf, anyOf, oneOf, not } = this.schema
+    const nodes = (schemas: readonly JSONSchemaProps[] | undefined) => (schemas ?? []).map((s) => new SchemaNode(s))
+    this.branchNodes ??= {
+      allOf: nodes(allOf),
+      anyOf: nodes(anyOf),
+      oneOf: nodes(oneOf),
+      not: not ? new SchemaNode(not) : undefined,
+    }
+    return this.branchNodes
+  }
+
+  /** The schema of a declared property. */
+  property(name: string): SchemaNode | undefined {
+    if (!this.hasProperties) return undefined
+    const known = this.children.get(name)
+    if (known !== undefined || this.children.has(name)) return known
+    const schema = getOwn(this.propertySchemas, name) as JSONSchemaProps | undefined
+    const node = schema ? new SchemaNode(schema) : undefined
+    // Names that no schema declares come from objects and have no bound.
+    if (node) this.children.set(name, node)
+    return node
+  }
+
+  /** The schema of properties that are not declared, where they have one. */
+  get additional(): SchemaNode | undefined {
+    const schema = this.schema.additionalProperties
+    if (typeof schema !== 'object' || schema === null) return undefined
+    this.additionalNode ??= new SchemaNode(schema)
+    return this.additionalNode
+  }
+
+  get items(): SchemaNode | undefined {
+    const schema = this.schema.items
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return undefined
+    this.itemsNode ??= new SchemaNode(schema as JSONSchemaProps)
+    return this.itemsNode
+  }
+
+  /** Declared or not: the schema that governs a key. */
+  field(name: string): SchemaNode | undefined {
+    return this.property(name) ?? this.additional
+  }
+
+  /** Declared properties that have a default. */
+  get defaulted(): readonly (readonly [string, SchemaNode])[] {
+    this.withDefaults ??= Object.keys(this.propertySchemas)
+      .map((name) => [name, this.property(name)!] as const)
+      .filter(([, node]) => node.hasDefault)
+    return this.withDefaults
+  }
+
+  /** Does the answer hold here or anywhere below? Lets a walk skip what cannot concern it. */
+  anywhere(question: Question): boolean {
+    const known = this.answers.get(question)
+    if (known !== undefined) return known
+    const answer = question(this) || this.structuralChildren().some((child) => child.anywhere(question))
+    this.answers.set(question, answer)
+    return answer
+  }
+
+  private structuralChildren(): SchemaNode[] {
+    const children = Object.keys(this.propertySchemas).map((name) => this.property(name)!)
+    if (this.additional) children.push(this.additional)
+    if (this.items) children.push(this.items)
+    return children
+  }
+}
+
+export interface Branches {
+  readonly allOf: readonly SchemaNode[]
+  readonly anyOf: readonly SchemaNode[]
+  readonly oneOf: readonly SchemaNode[]
+  readonly not: SchemaNode | undefined
+}
+
+export type Question = (node: SchemaNode) => boolean

@@ -1,0 +1,162 @@
+import { RE2JS } from 're2js'
+import { equal } from '../json.js'
+import { type FormatCheck, formatCheck } from './formats/index.js'
+import type { JSONSchemaProps } from './types.js'
+
+/** The kinds of JSON values, as bits. An integer is a number that fits int64. */
+export const stringKind = 1
+export const integerKind = 2
+export const numberKind = 4
+export const booleanKind = 8
+export const objectKind = 16
+export const arrayKind = 32
+const everyKind = 63
+
+export function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return stringKind
+    case 'number':
+      return Number.isSafeInteger(value) ? integerKind : numberKind
+    case 'bigint':
+      return BigInt.asIntN(64, value) === value ? integerKind : numberKind
+    case 'boolean':
+      return booleanKind
+    default:
+      return Array.isArray(value) ? arrayKind : objectKind
+  }
+}
+
+/** What the schema calls a kind. */
+export function kindName(kind: number): string {
+  return kindNames.get(kind) ?? ''
+}
+
+const kindNames = new Map([
+  [stringKind, 'string'],
+  [integerKind, 'integer'],
+  [numberKind, 'number'],
+  [booleanKind, 'boolean'],
+  [objectKind, 'object'],
+  [arrayKind, 'array'],
+])
+
+/** A bound as it is compared with integers and with other numbers: integers see it without its fraction. */
+export interface Bound {
+  readonly float: number
+  readonly integer: number | bigint
+}
+
+/** What one place of a schema says about a value by itself, prepared for many values. */
+export interface ValueRules {
+  readonly types: readonly string[]
+  /** Empty when the format is none that is checked. */
+  readonly format: string
+  readonly formatCheck: FormatCheck | undefined
+  readonly accepts: number
+  readonly acceptsWholeNumbers: boolean
+  readonly nullable: boolean
+  readonly maxLength: number | undefined
+  readonly minLength: number | undefined
+  readonly pattern: string
+  readonly maximum: Bound | undefined
+  readonly minimum: Bound | undefined
+  readonly multipleOf: Bound | undefined
+  readonly exclusiveMaximum: boolean
+  readonly exclusiveMinimum: boolean
+  readonly enum: readonly unknown[]
+  readonly enumStrings: ReadonlySet<string>
+  readonly required: readonly string[]
+  /** Undefined when the pattern is none. */
+  matches(text: string): boolean
+}
+
+export function rulesOf(schema: JSONSchemaProps): ValueRules {
+  const types = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : []
+  const check = formatCheck(schema.format ?? '')
+  const format = check ? (schema.format ?? '') : ''
+  let compiled: RE2JS | undefined
+  return {
+    types,
+    format,
+    formatCheck: check,
+    accepts: acceptedKinds(types, format),
+    acceptsWholeNumbers: types.includes('integer'),
+    nullable: schema.nullable === true,
+    maxLength: orUndefined(schema.maxLength),
+    minLength: orUndefined(schema.minLength),
+    pattern: schema.pattern ?? '',
+    maximum: bound(schema.maximum),
+    minimum: bound(schema.minimum),
+    multipleOf: bound(schema.multipleOf),
+    exclusiveMaximum: schema.exclusiveMaximum === true,
+    exclusiveMinimum: schema.exclusiveMinimum === true,
+    enum: schema.enum ?? [],
+    enumStrings: new Set((schema.enum ?? []).filter((value) => typeof value === 'string')),
+    required: schema.required ?? [],
+    matches(text) {
+      compiled ??= RE2JS.compile(schema.pattern!)
+      return compiled.test(text)
+    },
+  }
+}
+
+const orUndefined = <T>(value: T | null | undefined): T | undefined => value ?? undefined
+
+function acceptedKinds(types: readonly string[], format: string): number {
+  if (types.length === 0 && format === '') return everyKind
+  let accepted = 0
+  for (const [kind, name] of kindNames) if (types.includes(name)) accepted |= kind
+  if (types.includes('number')) accepted |= integerKind
+  // A quirk that users can see: a format on something that is no number lets strings and lists through here,
+  // whatever the type says.
+  const numeric = types.includes('number') || types.includes('integer')
+  return format !== '' && !numeric ? accepted | stringKind | arrayKind : accepted
+}
+
+function bound(value: number | bigint | null | undefined): Bound | undefined {
+  if (value === undefined || value === null) return undefined
+  const float = Number(value)
+  return { float, integer: toInt64(float) }
+}
+
+const leastInt64 = -(2n ** 63n)
+
+/** How the real server's conversion of a float to an int64 ends, also outside the range. */
+export function toInt64(value: number): number | bigint {
+  const whole = Math.trunc(value)
+  if (Number.isSafeInteger(whole)) return whole
+  return whole >= -(2 ** 63) && whole < 2 ** 63 ? BigInt(whole) : leastInt64
+}
+
+/** Is a number whole, give or take what a float cannot express? */
+export function isWhole(value: number): boolean {
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false
+  if (Number.isInteger(value)) return true
+  const near = value < 0 ? 0 : Math.trunc(value)
+  if (near === 0) return false
+  return Math.abs(value - near) / (Math.abs(value) + near) < 1e-9
+}
+
+/** Equality by the enum rule: numbers are converted to the type of the allowed value first. */
+export function isOneOf(value: unknown, rules: ValueRules): boolean {
+  if (typeof value === 'string') return rules.enumStrings.has(value)
+  return rules.enum.some((allowed) => equalsAllowed(value, allowed))
+}
+
+function equalsAllowed(value: unknown, allowed: unknown): boolean {
+  if (value === null || allowed === null) return false
+  const kind = kindOf(value)
+  const allowedKind = kindOf(allowed)
+  if (kind === integerKind && allowedKind === stringKind) return runeOf(value as number | bigint) === allowed
+  if (kind === numberKind && allowedKind === integerKind) return equal(toInt64(Number(value)), allowed)
+  if (kind === integerKind && allowedKind === numberKind) return Number(value) === Number(allowed)
+  return kind === allowedKind && equal(value, allowed)
+}
+
+/** Go converts an integer to the character of that number; so does the comparison. */
+function runeOf(value: number | bigint): string {
+  const code = Number(value)
+  const valid = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+  return valid ? String.fromCodePoint(code) : '\ufffd'
+}
