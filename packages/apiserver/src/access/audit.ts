@@ -1,0 +1,193 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { attempt, type Clock, microTimestamp, stringify } from '@crosstie/kube'
+import { userFields } from './reviews.js'
+import type { UserInfo } from './user.js'
+
+const MAX_BYTES = 100 * 1024 * 1024
+const MAX_BACKUPS = 10
+const BACKLOG_MAX = 16 * 1024 * 1024
+
+export interface AuditOptions {
+  readonly file: string
+  readonly clock: Clock
+  /** Told when lines could not be written; requests go on. */
+  readonly failed: (error: unknown) => void
+  /** A file that has grown beyond this is put aside. */
+  readonly maxBytes?: number
+  /** How many files that were put aside are kept. */
+  readonly maxBackups?: number
+}
+
+/** What is recorded of one finished request: who did what to which object and how it ended, never the object. */
+export interface AuditRecord {
+  readonly id: string
+  readonly uri: string
+  readonly verb: string
+  readonly user: UserInfo
+  readonly impersonated?: UserInfo
+  readonly sourceIps: readonly string[]
+  readonly userAgent?: string
+  readonly target?: {
+    readonly group: string
+    readonly version: string
+    readonly resource: string
+    readonly subresource?: string
+    readonly namespace?: string
+    readonly name?: string
+    readonly uid?: string
+    readonly resourceVersion?: string
+  }
+  readonly status: { readonly code: number; readonly reason?: string; readonly message?: string }
+  /** Milliseconds since the epoch. */
+  readonly received: number
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'connect'])
+
+/** Reading changes nothing, so only these verbs are recorded. */
+export function isAudited(verb: string): boolean {
+  return WRITES.has(verb)
+}
+
+/**
+ * Writes audit.k8s.io/v1 events of level Metadata, one JSON line each. Never
+ * makes a request wait or fail: lines queue up in memory, and when the disk
+ * does not keep up the newest are dropped and counted.
+ */
+export class AuditLog {
+  readonly #options: AuditOptions
+  readonly #file: string
+  #handle: FileHandle
+  #bytes: number
+  #queue: Buffer[] = []
+  #queued = 0
+  #writing: Promise<void> | undefined
+  #dropped = 0
+
+  private constructor(options: AuditOptions, handle: FileHandle, bytes: number) {
+    this.#options = options
+    this.#file = resolve(options.file)
+    this.#handle = handle
+    this.#bytes = bytes
+  }
+
+  /** Throws when the file cannot be written: better now than when it is needed. */
+  static open(options: AuditOptions): Promise<AuditLog> {
+    return attempt(`open the audit log ${options.file}`, async () => {
+      await mkdir(dirname(resolve(options.file)), { recursive: true })
+      const handle = await open(options.file, 'a', 0o600)
+      return new AuditLog(options, handle, (await handle.stat()).size)
+    })
+  }
+
+  /** Events that were lost since the start. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  record(record: AuditRecord): void {
+    const line = Buffer.from(`${stringify(eventOf(record, this.#options.clock.now()))}\n`)
+    if (this.#queued + line.length > BACKLOG_MAX) {
+      this.#dropped++
+      return
+    }
+    this.#queue.push(line)
+    this.#queued += line.length
+    this.#writing ??= this.#drain()
+  }
+
+  /** Writes what is queued, then lets go of the file. */
+  async close(): Promise<void> {
+    await this.#writing
+    await this.#handle.close()
+  }
+
+  async #drain(): Promise<void> {
+    // Requests that end in the same turn share one write.
+    await new Promise((next) => setImmediate(next))
+    while (this.#queue.length > 0) {
+      const lines = this.#queue
+      const chunk = Buffer.concat(lines)
+      this.#queue = []
+      this.#queued = 0
+      try {
+        if (this.#bytes > 0 && this.#bytes + chunk.length > (this.#options.maxBytes ?? MAX_BYTES)) await this.#rotate()
+        await this.#handle.appendFile(chunk)
+        this.#bytes += chunk.length
+      } catch (error) {
+        this.#dropped += lines.length
+        this.#options.failed(error)
+      }
+    }
+    this.#writing = undefined
+  }
+
+  async #rotate(): Promise<void> {
+    const extension = extname(this.#file)
+    const stem = basename(this.#file, extension)
+    const folder = dirname(this.#file)
+    const stamp = new Date(this.#options.clock.now()).toISOString().replaceAll(':', '-').slice(0, 23)
+    await rename(this.#file, join(folder, `${stem}-${stamp}${extension}`))
+    const fresh = await open(this.#file, 'a', 0o600)
+    await this.#handle.close()
+    this.#handle = fresh
+    this.#bytes = 0
+
+    const aside = (await readdir(folder))
+      .filter((name) => name.startsWith(`${stem}-`) && name.endsWith(extension) && /-\d{4}-\d\d-\d\dT/.test(name))
+      .sort()
+    const excess = aside.slice(0, Math.max(0, aside.length - (this.#options.maxBackups ?? MAX_BACKUPS)))
+    for (const name of excess) await rm(join(folder, name), { force: true })
+  }
+}
+
+function eventOf(record: AuditRecord, now: number): object {
+  const { target, status, impersonated, userAgent, annotations } = record
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: record.id,
+    stage: 'ResponseComplete',
+    requestURI: record.uri,
+    verb: record.verb,
+    user: userFields(record.user),
+    ...(impersonated ? { impersonatedUser: userFields(impersonated) } : {}),
+    sourceIPs: record.sourceIps,
+    ...(userAgent ? { userAgent } : {}),
+    ...(target ? { objectRef: referenceOf(target) } : {}),
+    responseStatus: {
+      metadata: {},
+      ...(status.code < 400 ? {} : { status: 'Failure' }),
+      // A message about a bad value repeats the value.
+      ...(status.message && !(target && isConfidential(target)) ? { message: status.message } : {}),
+      ...(status.reason ? { reason: status.reason } : {}),
+      code: status.code,
+    },
+    requestReceivedTimestamp: microTimestamp(record.received),
+    stageTimestamp: microTimestamp(now),
+    ...(annotations ? { annotations } : {}),
+  }
+}
+
+type Target = NonNullable<AuditRecord['target']>
+
+function referenceOf({ group, version, resource, subresource, namespace, name, uid, resourceVersion }: Target): object {
+  return {
+    resource,
+    ...(namespace ? { namespace } : {}),
+    ...(name ? { name } : {}),
+    ...(uid ? { uid } : {}),
+    ...(group ? { apiGroup: group } : {}),
+    apiVersion: version,
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(subresource ? { subresource } : {}),
+  }
+}
+
+function isConfidential({ group, resource, subresource }: Target): boolean {
+  if (group === '') return resource === 'secrets' || (resource === 'serviceaccounts' && subresource === 'token')
+  return group === 'authentication.k8s.io'
+}
