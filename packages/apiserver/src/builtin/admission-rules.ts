@@ -163,10 +163,8 @@ const URL_FORM = '; desired format: https://host[/path]'
 
 function urlErrors(text: string, field: string): FieldError[] {
   const parts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
-  if (!parts || parts[2]?.includes(' ') || /\p{Cc}/u.test(text)) {
-    const why = `parse ${JSON.stringify(text)}: net/url: invalid control character in URL`
-    return [fieldErrors.required(field, `url must be a valid URL: ${why}${URL_FORM}`)]
-  }
+  if (!parts || /\p{Cc}/u.test(text)) return [unparsable(text, field, 'net/url: invalid control character in URL')]
+  if (parts[2]?.includes(' ')) return [unparsable(text, field, 'invalid character " " in host name')]
   const [, scheme = '', authority = '', , query = '', fragment = ''] = parts
   const at = authority.lastIndexOf('@')
   const errors: FieldError[] = []
@@ -180,6 +178,10 @@ function urlErrors(text: string, field: string): FieldError[] {
   if (fragment !== '') errors.push(fieldErrors.invalid(field, fragment, 'fragments are not permitted in the URL'))
   if (query !== '') errors.push(fieldErrors.invalid(field, query, 'query parameters are not permitted in the URL'))
   return errors
+}
+
+function unparsable(text: string, field: string, why: string): FieldError {
+  return fieldErrors.required(field, `url must be a valid URL: parse ${JSON.stringify(text)}: ${why}${URL_FORM}`)
 }
 
 function serviceErrors({ name, namespace, path, port = 443 }: ServiceReference, field: string): FieldError[] {

@@ -67,15 +67,20 @@ export function secretKind(): Definition {
 }
 
 function secretDefaults(secret: Draft): void {
-  secret['type'] ??= 'Opaque'
-  const { stringData } = secret
+  const { stringData, type = 'Opaque' } = secret
   delete secret['stringData']
-  if (!isObject(stringData)) return
+  // Taken out and put back, so that it comes last as in the Go type.
+  delete secret['type']
+  if (isObject(stringData)) secret['data'] = withStrings(secret, stringData)
+  secret['type'] = type
+}
+
+function withStrings(secret: Draft, stringData: Draft): Draft {
   const data: Record<string, unknown> = {}
   for (const [key, value] of Object.entries((secret['data'] ?? {}) as Entries)) setOwn(data, key, value)
   for (const [key, value] of Object.entries(stringData))
     setOwn(data, key, Buffer.from(value as string).toString('base64'))
-  secret['data'] = data
+  return data
 }
 
 function secretUpdateErrors(secret: KubeObject, old: KubeObject): FieldError[] {
@@ -172,7 +177,7 @@ function configMapErrors(map: KubeObject): FieldError[] {
   }
   errors.push(...keyErrors(binary, 'binaryData'))
   const size = totalOf(data, (text) => Buffer.byteLength(text)) + totalOf(binary, decodedLength)
-  if (size > DATA_MAX) errors.push(fieldErrors.tooLong('', '', DATA_MAX))
+  if (size > DATA_MAX) errors.push(fieldErrors.tooLong('[]', '', DATA_MAX))
   return errors
 }
 

@@ -57,7 +57,7 @@ class Reader {
     this.#literal('-')
     const day = this.#digits(2, '02')
     this.#literal('T')
-    const hour = this.#inRange(this.#digits(2, '15'), 0, 23, 'hour')
+    const hour = this.#inRange(this.#hour(), 0, 23, 'hour')
     this.#literal(':')
     const minute = this.#inRange(this.#digits(2, '04'), 0, 59, 'minute')
     this.#literal(':')
@@ -76,6 +76,11 @@ class Reader {
   #digits(count: number, element: string): number {
     if (!new RegExp(`^\\d{${count}}`).test(this.#rest)) this.#cannotParse(element)
     return Number(this.#take(count))
+  }
+
+  /** The one element for which a single digit does. */
+  #hour(): number {
+    return this.#digits(/^\d\d/.test(this.#rest) ? 2 : 1, '15')
   }
 
   #literal(char: string): void {
@@ -103,11 +108,11 @@ class Reader {
       this.#take(1)
       return 0
     }
-    const zone = /^([+-])([01]\d|2[0-4]):([0-5]\d|60)/.exec(this.#rest)
-    if (!zone) this.#cannotParse('Z07:00')
+    const zone = /^([+-])(\d\d):(\d\d)/.exec(this.#rest) ?? this.#cannotParse('Z07:00')
+    const hours = this.#inRange(Number(zone[2]), 0, 24, 'time zone offset hour')
+    const minutes = this.#inRange(Number(zone[3]), 0, 60, 'time zone offset minute')
     this.#take(6)
-    const seconds = Number(zone![2]) * 3600 + Number(zone![3]) * 60
-    return zone![1] === '+' ? seconds : -seconds
+    return (hours * 3600 + minutes * 60) * (zone[1] === '+' ? 1 : -1)
   }
 
   #take(count: number): string {

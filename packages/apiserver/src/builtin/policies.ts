@@ -196,7 +196,9 @@ function bodyErrors(policy: KubeObject, spec: PolicySpec, check: ExpressionCheck
   const errors = validations.flatMap((one, i) => validationErrors(one, `spec.validations[${i}]`, scope, check))
   if (auditAnnotations.length > ANNOTATIONS_MAX) {
     const words = `must not have more than ${ANNOTATIONS_MAX} auditAnnotations`
-    errors.push(fieldErrors.invalid('spec.auditAnnotations', auditAnnotations, words))
+    // The real server prints its internal type, whose fields have Go's names.
+    const shown = auditAnnotations.map((one) => ({ Key: one.key, ValueExpression: one.valueExpression }))
+    errors.push(fieldErrors.invalid('spec.auditAnnotations', shown, words))
   }
   const keys = new Set<string>()
   auditAnnotations.forEach(({ key, valueExpression }, i) => {

@@ -108,7 +108,11 @@ function aggregationErrors(role: KubeObject, old: KubeObject | undefined): Field
     return [fieldErrors.required(field, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
   }
   const tolerant = (selectorsOf(old) ?? []).some(hasInvalidLabelValue)
-  return selectors.flatMap((selector, i) => labelSelectorErrors(selector, `${field}[${i}]`, tolerant))
+  return selectors.flatMap((selector, i) => {
+    const errors = labelSelectorErrors(selector, `${field}[${i}]`, tolerant)
+    if (labelSelectorErrors(selector, '').length === 0) return errors
+    return [...errors, fieldErrors.invalid(`${field}[${i}]`, null, 'invalid label selector.')]
+  })
 }
 
 export function bindingKinds(authorizeWrite?: EscalationCheck): Definition[] {

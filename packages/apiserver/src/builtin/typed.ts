@@ -35,6 +35,7 @@ class Context {
   readonly fields: string[] = []
   struct = ''
   error: string | undefined
+  misfitted: { readonly word: string; readonly go: string } | undefined
   readonly unknown = new Set<string>()
   readonly keepsEmpty: boolean
 
@@ -49,9 +50,15 @@ class Context {
   }
 
   /** Go remembers the first misfit and reads on. */
-  misfit(word: string, type: GoType): void {
+  misfit(word: string, go: string): void {
+    if (this.error !== undefined) return
+    this.misfitted = { word, go }
+    this.error = this.misfitText(word, go)
+  }
+
+  misfitText(word: string, go: string): string {
     const where = this.fields.length > 0 ? `struct field ${this.struct}.${this.fields.join('.')}` : 'value'
-    this.error ??= `json: cannot unmarshal ${word} into Go ${where} of type ${type.go}`
+    return `json: cannot unmarshal ${word} into Go ${where} of type ${go}`
   }
 
   note(message: string): void {
@@ -127,7 +134,7 @@ function scalarCodec(type: GoType, jsType: 'string' | 'boolean' | 'number', zero
     decode(value, context) {
       if (typeof value === jsType) return value as Json
       if (jsType === 'number' && typeof value === 'bigint') return Number(value)
-      context.misfit(wordOf(value), type)
+      context.misfit(wordOf(value), type.go)
       return zero
     },
     zero,
@@ -141,8 +148,8 @@ function integerCodec(type: GoType, min: number | bigint, max: number | bigint):
       if (typeof value === 'number' || typeof value === 'bigint') {
         const whole = typeof value === 'bigint' || Number.isInteger(value)
         if (whole && value >= min && value <= max) return value
-        context.misfit(`number ${value}`, type)
-      } else context.misfit(wordOf(value), type)
+        context.misfit(`number ${value}`, type.go)
+      } else context.misfit(wordOf(value), type.go)
       return 0
     },
     zero: 0,
@@ -156,7 +163,7 @@ function bytesCodec(type: GoType): Codec {
   return {
     decode(value, context) {
       if (typeof value !== 'string') {
-        context.misfit(wordOf(value), type)
+        context.misfit(wordOf(value), type.go)
         return null
       }
       if (canonicalBase64.test(value)) return value
@@ -191,7 +198,7 @@ function paddingFault(text: string, at: number, digits: number): number {
   if (digits === 2) {
     skipBreaks()
     if (i >= text.length) return text.length
-    if (text[i] !== '=') return i
+    if (text[i] !== '=') return i - 1
     i++
   }
   skipBreaks()
@@ -208,7 +215,7 @@ function sliceCodec(type: GoType, of: Codec): Codec {
   return {
     decode(value, context) {
       if (!Array.isArray(value)) {
-        context.misfit(wordOf(value), type)
+        context.misfit(wordOf(value), type.go)
         return null
       }
       if (value.length === 0) return context.keepsEmpty ? [] : null
@@ -230,11 +237,12 @@ function sliceCodec(type: GoType, of: Codec): Codec {
   }
 }
 
-function mapCodec(type: GoType, of: Codec): Codec {
+function mapCodec(type: GoType & { readonly of: GoType }, of: Codec): Codec {
+  const bytes = type.of.kind === 'bytes'
   return {
     decode(value, context) {
       if (typeof value !== 'object' || Array.isArray(value)) {
-        context.misfit(wordOf(value), type)
+        context.misfit(wordOf(value), type.go)
         return null
       }
       const source = value as Record<string, unknown>
@@ -243,7 +251,8 @@ function mapCodec(type: GoType, of: Codec): Codec {
       if (keys.length === 0) return context.keepsEmpty ? map : null
       for (const key of keys) {
         const item = source[key]
-        if (item === null || item === undefined) setOwn(map, key, of.zero)
+        // In protobuf an entry without bytes comes back as one with no bytes in it.
+        if (item === null || item === undefined) setOwn(map, key, bytes && !context.keepsEmpty ? '' : of.zero)
         else {
           context.path.push(context.path.length > 0 ? `.${key}` : key)
           setOwn(map, key, of.decode(item, context))
@@ -273,7 +282,7 @@ function structCodec(struct: GoStruct, type: GoType): Codec {
   return {
     decode(value, context) {
       if (typeof value !== 'object' || Array.isArray(value)) {
-        context.misfit(wordOf(value), type)
+        context.misfit(wordOf(value), type.go)
         return this.zero
       }
       const found = readFields(struct, slotsOf(), value as Record<string, unknown>, context)
@@ -332,17 +341,15 @@ function writeFields(slots: readonly Slot[], found: readonly (Json | undefined)[
   return object
 }
 
-/** Types that read themselves stop the reading when they cannot, and start their own paths. */
+/** Types that read themselves stop the reading when they cannot. */
 function refuse(message: string): never {
   throw new TypedDecodeError(message)
 }
 
 function timeCodec(canonical: (text: string) => string | null): Codec {
   return {
-    decode(value) {
-      if (typeof value !== 'string') {
-        return refuse(`json: cannot unmarshal ${wordOf(value)} into Go value of type string`)
-      }
+    decode(value, context) {
+      if (typeof value !== 'string') return refuse(context.misfitText(wordOf(value), 'string'))
       try {
         return canonical(value)
       } catch (error) {
@@ -358,20 +365,23 @@ function timeCodec(canonical: (text: string) => string | null): Codec {
 
 const rawCodec: Codec = { decode: (value) => value as Json, zero: null, isEmpty: () => false }
 
-/** Reads a part as a message of its own: nothing in it is reported as unknown. */
-function decodeApart(codec: Codec, value: unknown): Json {
-  const context = new Context()
+/** Reads a part as a message of its own: nothing in it is reported as unknown, and misfits are the whole part's. */
+function decodeApart(codec: Codec, value: unknown, outer: Context): Json {
+  const context = new Context(outer.keepsEmpty)
   const decoded = codec.decode(value, context)
-  return context.error === undefined ? decoded : refuse(context.error)
+  if (context.error === undefined) return decoded
+  const { misfitted } = context
+  return refuse(misfitted ? outer.misfitText(misfitted.word, misfitted.go) : context.error)
 }
 
 const SCHEMA_MODEL = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
 const schemaType: GoType = { kind: 'struct', model: SCHEMA_MODEL, go: 'v1.JSONSchemaProps' }
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
-function eitherCodec(other: (value: unknown) => Json, zero: Json): Codec {
+function eitherCodec(other: (value: unknown, context: Context) => Json, zero: Json): Codec {
   return {
-    decode: (value) => (isPlainObject(value) ? decodeApart(typeCodec(schemaType), value) : other(value)),
+    decode: (value, context) =>
+      isPlainObject(value) ? decodeApart(typeCodec(schemaType), value, context) : other(value, context),
     zero,
     isEmpty: () => false,
   }
@@ -385,24 +395,26 @@ const specialCodecs: Readonly<Record<SpecialName, () => Codec>> = {
   JSON: () => rawCodec,
   IntOrString: () => {
     const integer = integerCodec({ kind: 'int32', go: 'int32' }, -(2 ** 31), 2 ** 31 - 1)
-    const decode = (value: unknown) => (typeof value === 'string' ? value : decodeApart(integer, value))
+    const decode = (value: unknown, context: Context) =>
+      typeof value === 'string' ? value : decodeApart(integer, value, context)
     return { decode, zero: 0, isEmpty: () => false }
   },
   JSONSchemaPropsOrBool: () =>
     eitherCodec((value) => (typeof value === 'boolean' ? value : refuse('boolean or JSON schema expected')), false),
   JSONSchemaPropsOrArray: () =>
-    eitherCodec((value) => {
+    eitherCodec((value, context) => {
       if (!Array.isArray(value)) return null
       const schemas = decodeApart(
         sliceCodec({ kind: 'slice', of: schemaType, go: '[]v1.JSONSchemaProps' }, typeCodec(schemaType)),
         value,
+        context,
       )
       return (schemas as readonly Json[]).length > 0 ? schemas : null
     }, null),
   JSONSchemaPropsOrStringArray: () =>
-    eitherCodec((value) => {
+    eitherCodec((value, context) => {
       if (!Array.isArray(value)) return null
       const string: GoType = { kind: 'string', go: 'string' }
-      return decodeApart(sliceCodec({ kind: 'slice', of: string, go: '[]string' }, typeCodec(string)), value)
+      return decodeApart(sliceCodec({ kind: 'slice', of: string, go: '[]string' }, typeCodec(string)), value, context)
     }, null),
 }

@@ -27,7 +27,8 @@ export interface Definition {
   ) => Promise<readonly KubeObject[]>
   /**
    * Set when objects lie in the store with those of another group's kind of the
-   * same plural, in that one's form: events.k8s.io shows what core keeps.
+   * same plural, in that one's form: events.k8s.io shows what core keeps. Errors
+   * about such an object (422) name that group, too.
    */
   readonly sharedWith?: {
     readonly group: string
