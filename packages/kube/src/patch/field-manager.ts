@@ -1,0 +1,484 @@
+import { timestamp } from '../clock.js'
+import { badRequest, StatusError } from '../errors.js'
+import { equal, isObject } from '../json.js'
+import { parseApiVersion } from '../kind.js'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../object.js'
+import type { JSONSchemaProps } from '../schema/types.js'
+import { type Comparison, compare } from './compare.js'
+import { type Conflict, conflictError, withoutAllowed } from './conflict.js'
+import {
+  difference,
+  EMPTY,
+  type FieldSet,
+  FieldSetError,
+  fieldPaths,
+  intersection,
+  isEmpty,
+  paths,
+  recursiveDifference,
+  union,
+} from './field-set.js'
+import { allowedByLastApplied, refreshLastApplied } from './last-applied.js'
+import { type ManagedType, managedTypeOf, UnfitError } from './managed-type.js'
+import { appliedFields, merge, reconcileWithType, removeItems, withNamedFields } from './managed-value.js'
+import {
+  capUpdaters,
+  decodeManagers,
+  encodeManagers,
+  type Holding,
+  identity,
+  isReset,
+  type Managers,
+} from './managers.js'
+import { validate } from './validate.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+export interface FieldManagerOptions {
+  readonly kind: string
+  /** Every version of the kind by apiVersion, also those that are not served. Entries of other versions are dropped. */
+  readonly versions: Readonly<Record<string, JSONSchemaProps | undefined>>
+  /** Changes the version of an object. Absent: versions differ in apiVersion only. */
+  readonly convert?: (object: KubeObject, apiVersion: string) => KubeObject | Promise<KubeObject>
+  /** What a new object of the kind holds before anybody sets anything: Go's zero value. Custom resources hold nothing. */
+  readonly empty?: Values
+}
+
+export interface TrackInput {
+  /** The stored object, in `version`; absent on create. */
+  readonly live?: KubeObject
+  /** The object as it will be stored, in `version`. */
+  readonly updated: KubeObject
+  readonly manager: string
+  /** The apiVersion of the request. */
+  readonly version: string
+  readonly subresource?: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Paths that this request cannot change, such as `[['status']]` on the main resource. */
+  readonly resetFields?: readonly (readonly string[])[]
+}
+
+export interface ApplyInput {
+  /** The stored object, in `version`; absent when the apply creates it. */
+  readonly live?: KubeObject
+  readonly applied: Values
+  readonly manager: string
+  readonly force?: boolean
+  readonly version: string
+  readonly subresource?: string
+  readonly now: number
+  readonly resetFields?: readonly (readonly string[])[]
+}
+
+export interface ApplyResult {
+  /** The merged object, neither defaulted nor pruned. Shares what did not change with the live one. */
+  readonly object: KubeObject
+  readonly managedFieldsChanged: boolean
+}
+
+/** A step of the work that needs an object in another version. */
+type Steps<T> = Generator<{ readonly object: Values; readonly version: string }, T, Values>
+
+/** Fields that have no owner, as the server sets them or they name the object. */
+const stripped = fieldPaths([
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['metadata', name]),
+])
+
+const BEFORE_FIRST_APPLY = 'before-first-apply'
+
+/** Keeps track of who set which field of a kind's objects, and merges what is applied. One per kind; keep it. */
+export class FieldManager {
+  readonly #options: FieldManagerOptions
+  readonly #types: ReadonlyMap<string, ManagedType>
+  readonly #resets = new WeakMap<readonly (readonly string[])[], FieldSet>()
+
+  constructor(options: FieldManagerOptions) {
+    this.#options = options
+    this.#types = new Map(
+      Object.entries(options.versions).map(([version, schema]) => [version, managedTypeOf(schema)] as const),
+    )
+  }
+
+  /**
+   * Writes down who made a change that is no apply: create, update and the other patches. Returns the object with
+   * its managedFields up to date; a write that changes nothing leaves them as they are. Never fails: an object that
+   * does not fit its schema loses its managedFields, as upstream.
+   */
+  trackUpdate(input: TrackInput): KubeObject | Promise<KubeObject> {
+    const bare = withManagedFields(input.updated, undefined)
+    const lost = (error: unknown) => {
+      if (error instanceof UnfitError) return bare
+      throw error
+    }
+    try {
+      const tracked = this.#drive(this.#track(input, bare))
+      return tracked instanceof Promise ? tracked.catch(lost) : tracked
+    } catch (error) {
+      return lost(error)
+    }
+  }
+
+  /**
+   * Server-side apply. Throws a StatusError: 409 when another manager owns a field that would change, 400 for what
+   * may not be applied, 500 (as the real server) for what does not fit the schema.
+   */
+  applyPatch(input: ApplyInput): ApplyResult | Promise<ApplyResult> {
+    return this.#drive(this.#applyAndUpgrade(input))
+  }
+
+  /** Runs the steps; only an asynchronous conversion makes this a promise. */
+  #drive<T>(steps: Steps<T>): T | Promise<T> {
+    let next = steps.next()
+    while (!next.done) {
+      const { object, version } = next.value
+      const converted = this.#options.convert
+        ? this.#options.convert(object as KubeObject, version)
+        : { ...object, apiVersion: version }
+      if (converted instanceof Promise) return this.#driveLater(steps, converted)
+      next = steps.next(converted)
+    }
+    return next.value
+  }
+
+  async #driveLater<T>(steps: Steps<T>, converting: Promise<Values>): Promise<T> {
+    let pending: Values | Promise<Values> = converting
+    for (;;) {
+      const next = steps.next(await pending)
+      if (next.done) return next.value
+      const { object, version } = next.value
+      pending = this.#options.convert!(object as KubeObject, version)
+    }
+  }
+
+  *#track(input: TrackInput, bare: KubeObject): Steps<KubeObject> {
+    const { live, updated, subresource = '' } = input
+    const managers = managersForUpdate(live, updated, subresource !== '')
+    const created = !live?.metadata?.uid
+    // Objects whose management somebody ended, or that are older than it, are left alone until they are applied to.
+    if (managers.size === 0 && !created) return bare
+    const given = live?.metadata?.managedFields
+    const old = live ? withManagedFields(live, undefined) : this.#emptyObject(input.version)
+    yield* this.#update(managers, old, bare, input)
+    const entries = encodeManagers(managers)
+    return withManagedFields(bare, sameEntries(entries, given) ? given : entries)
+  }
+
+  #emptyObject(version: string): Values {
+    return { apiVersion: version, kind: this.#options.kind, ...this.#options.empty }
+  }
+
+  /** Gives the changes between two objects to their manager. */
+  *#update(
+    managers: Managers,
+    old: Values,
+    updated: Values,
+    input: Pick<TrackInput, 'manager' | 'version' | 'subresource' | 'now' | 'resetFields'>,
+  ): Steps<void> {
+    this.#reconcile(managers)
+    const { comparison } = yield* this.#takeOver(managers, old, updated, input, undefined)
+    if (comparison) {
+      const changed = union(comparison.modified ?? EMPTY, comparison.added ?? EMPTY)
+      const set = difference(changed, stripped)
+      if (!isEmpty(set)) this.#hold(managers, set, input)
+    }
+    capUpdaters(managers)
+  }
+
+  #hold(
+    managers: Managers,
+    set: FieldSet,
+    { manager, version, subresource = '', now }: Pick<TrackInput, 'manager' | 'version' | 'subresource' | 'now'>,
+  ): void {
+    const holder = { manager: manager || 'unknown', operation: 'Update', version, subresource } as const
+    const id = identity(holder)
+    const previous = managers.get(id)
+    managers.set(id, { ...holder, time: timestamp(now), set: previous ? union(set, previous.set) : set })
+  }
+
+  /** Brings old entries in line with today's schema, and forgets those of versions that are gone. */
+  #reconcile(managers: Managers): void {
+    for (const [id, holding] of managers) {
+      const type = this.#types.get(holding.version)
+      if (!type) managers.delete(id)
+      else keep(managers, id, holding, reconcileWithType(holding.set, type))
+    }
+  }
+
+  /**
+   * Takes what changes between two objects from those who own it. The one who applies keeps its own.
+   * With `conflicts` given nobody loses a field that would change to another value: they are listed there instead.
+   */
+  *#takeOver(
+    managers: Managers,
+    old: Values,
+    updated: Values,
+    { version, resetFields }: Pick<TrackInput, 'version' | 'resetFields'>,
+    applier: { readonly id: string; readonly conflicts: Conflict[] | undefined } | undefined,
+  ): Steps<{ comparison: Comparison | undefined }> {
+    const comparisons = new Map<string, Comparison | undefined>()
+    const raw = compare(this.#type(version), old, updated)
+    const comparison = this.#filter(raw, resetFields)
+    comparisons.set(version, comparison)
+    const losses: [id: string, holding: Holding, rest: FieldSet][] = []
+    for (const [id, holding] of managers) {
+      if (id === applier?.id) continue
+      if (!comparisons.has(holding.version)) {
+        comparisons.set(holding.version, yield* this.#compareIn(holding.version, version, raw, old, updated))
+      }
+      const theirs = comparisons.get(holding.version)
+      if (!theirs) continue
+      const changed = union(theirs.modified ?? EMPTY, theirs.added ?? EMPTY)
+      const lost = isEmpty(changed) ? EMPTY : intersection(holding.set, changed)
+      if (applier?.conflicts) for (const path of paths(lost)) applier.conflicts.push({ id, holding, path })
+      losses.push([id, holding, difference(difference(holding.set, lost), theirs.removed ?? EMPTY)])
+    }
+    if (applier?.conflicts && applier.conflicts.length > 0) return { comparison }
+    for (const [id, holding, rest] of losses) keep(managers, id, holding, rest)
+    for (const [id, { set }] of managers) if (isEmpty(set)) managers.delete(id)
+    return { comparison }
+  }
+
+  *#compareIn(
+    version: string,
+    ownVersion: string,
+    own: Comparison | undefined,
+    old: Values,
+    updated: Values,
+  ): Steps<Comparison | undefined> {
+    const type = this.#type(version)
+    if (!this.#options.convert && type === this.#type(ownVersion)) return own
+    return compare(type, yield* this.#inVersion(old, version), yield* this.#inVersion(updated, version))
+  }
+
+  #filter(
+    comparison: Comparison | undefined,
+    resetFields: readonly (readonly string[])[] | undefined,
+  ): Comparison | undefined {
+    if (!comparison || !resetFields || resetFields.length === 0) return comparison
+    const reset = this.#resetSet(resetFields)
+    const without = (set: FieldSet | undefined) => set && recursiveDifference(set, reset)
+    return {
+      removed: without(comparison.removed),
+      modified: without(comparison.modified),
+      added: without(comparison.added),
+    }
+  }
+
+  #resetSet(resetFields: readonly (readonly string[])[]): FieldSet {
+    let set = this.#resets.get(resetFields)
+    if (!set) {
+      set = fieldPaths(resetFields)
+      this.#resets.set(resetFields, set)
+    }
+    return set
+  }
+
+  #type(version: string): ManagedType {
+    const type = this.#types.get(version)
+    if (!type) throw new UnfitError(`no corresponding type for ${version}, Kind=${this.#options.kind}`)
+    return type
+  }
+
+  *#inVersion(object: Values, version: string): Steps<Values> {
+    if (object['apiVersion'] === version) return object
+    const converted = yield { object, version }
+    validate(this.#type(version), converted, 'refused')
+    return converted
+  }
+
+  /** kubectl may take fields over that it set itself before, when it still merged on the client. */
+  *#applyAndUpgrade(input: ApplyInput): Steps<ApplyResult> {
+    this.#checkApplied(input)
+    let result: ApplyResult
+    try {
+      result = yield* this.#apply(input)
+    } catch (error) {
+      if (!(error instanceof Conflicts)) throw error
+      if (input.manager !== 'kubectl' || !input.live) throw conflictError(error.conflicts)
+      const allowed = allowedByLastApplied(this.#type(input.version), input.live, input.version)
+      const rest = allowed ? withoutAllowed(error.conflicts, allowed) : error.conflicts
+      if (rest.length > 0) throw conflictError(rest)
+      result = yield* this.#apply({ ...input, force: true })
+    }
+    if (input.manager !== 'kubectl') return result
+    return { ...result, object: refreshLastApplied(result.object, input.applied) }
+  }
+
+  #checkApplied({ applied, version }: ApplyInput): void {
+    if (applied['apiVersion'] !== version || applied['kind'] !== this.#options.kind) {
+      throw badRequest(`invalid object type: ${gvkText(applied)}`)
+    }
+    const meta = applied['metadata']
+    if (isObject(meta) && Array.isArray(meta['managedFields'])) throw badRequest('metadata.managedFields must be nil')
+  }
+
+  *#apply(input: ApplyInput): Steps<ApplyResult> {
+    const { applied, manager, force = false, version, subresource = '', now, resetFields } = input
+    const type = this.#type(version)
+    const given = input.live?.metadata?.managedFields
+    const managers = managersForApply(given)
+    const live = input.live
+      ? withManagedFields(input.live, undefined)
+      : ({ apiVersion: version, kind: this.#options.kind } as Values)
+    if (managers.size === 0 && input.live) {
+      const before = { ...input, manager: BEFORE_FIRST_APPLY, resetFields }
+      yield* this.#update(managers, this.#emptyObject(version), live, before)
+    }
+    fit(type, applied, 'refused', `failed to create typed patch object (${nameText(applied)})`)
+    fit(type, live, 'allowed', `failed to create typed live object (${nameText(live)})`)
+
+    this.#reconcile(managers)
+    const holder = { manager: manager || 'unknown', operation: 'Apply', version, subresource } as const
+    const id = identity(holder)
+    const last = managers.get(id)
+    const reset = resetFields?.length ? this.#resetSet(resetFields) : EMPTY
+    const set = recursiveDifference(appliedFields(type, applied), reset)
+    managers.set(id, { ...holder, time: last?.time, set })
+    const merged = yield* this.#prune(merge(type, live, applied) as Values, managers, id, last)
+    const conflicts: Conflict[] = []
+    yield* this.#takeOver(managers, live, merged, input, { id, conflicts: force ? undefined : conflicts })
+    if (conflicts.length > 0) throw new Conflicts(conflicts)
+
+    const unchanged = equal(live, merged)
+    const owned = difference(set, stripped)
+    if (isEmpty(owned)) managers.delete(id)
+    else managers.set(id, { ...holder, time: unchanged ? last?.time : timestamp(now), set: owned })
+    const entries = encodeManagers(managers)
+    const same = sameEntries(entries, given)
+    const object = withManagedFields((unchanged ? live : merged) as KubeObject, same ? given : entries)
+    return { object: same && unchanged && input.live ? input.live : object, managedFieldsChanged: !same }
+  }
+
+  /** Removes what the applier applied last time, does not apply any more, and nobody else owns. */
+  *#prune(merged: Values, managers: Managers, id: string, last: Holding | undefined): Steps<Values> {
+    if (!last || isEmpty(last.set)) return merged
+    const type = this.#type(last.version)
+    const base = yield* this.#inVersion(merged, last.version)
+    const before = withNamedFields(last.set, type)
+    let pruned = removeItems(type, base, before) as Values
+    pruned = yield* this.#addBackOwned(base, pruned, last.version, managers)
+    pruned = yield* this.#inVersion(pruned, last.version)
+    const gone = difference(
+      withNamedFields(appliedFields(type, base), type),
+      withNamedFields(appliedFields(type, pruned), type),
+    )
+    pruned = removeItems(type, base, intersection(gone, before)) as Values
+    return yield* this.#inVersion(pruned, managers.get(id)!.version)
+  }
+
+  /** Puts back what others, or the new configuration, own. */
+  *#addBackOwned(base: Values, pruned: Values, version: string, managers: Managers): Steps<Values> {
+    const owned = new Map<string, FieldSet>([[version, EMPTY]])
+    for (const holding of managers.values()) {
+      owned.set(holding.version, union(owned.get(holding.version) ?? EMPTY, holding.set))
+    }
+    let [mergedThere, prunedThere] = [base, pruned]
+    for (const [there, set] of owned) {
+      const type = this.#type(there)
+      mergedThere = yield* this.#inVersion(mergedThere, there)
+      prunedThere = yield* this.#inVersion(prunedThere, there)
+      const all = withNamedFields(appliedFields(type, mergedThere), type)
+      const kept = union(withNamedFields(appliedFields(type, prunedThere), type), withNamedFields(set, type))
+      prunedThere = removeItems(type, mergedThere, difference(all, kept)) as Values
+    }
+    return prunedThere
+  }
+}
+
+class Conflicts extends Error {
+  constructor(readonly conflicts: readonly Conflict[]) {
+    super('conflicts')
+  }
+}
+
+function keep(managers: Managers, id: string, holding: Holding, set: FieldSet): void {
+  if (set === holding.set) return
+  const { entry: _, ...rest } = holding
+  managers.set(id, { ...rest, set })
+}
+
+function managersForApply(entries: unknown): Managers {
+  try {
+    return decodeManagers(entries)
+  } catch (error) {
+    if (!(error instanceof FieldSetError)) throw error
+    throw new StatusError(500, '', `failed to decode managed fields: ${error.message}`)
+  }
+}
+
+/**
+ * A client may edit managedFields, but not on a subresource. One that drops them by accident, or sends nonsense,
+ * does not lose what is stored.
+ */
+function managersForUpdate(live: KubeObject | undefined, updated: KubeObject, subresource: boolean): Managers {
+  if (!subresource) {
+    const given = updated.metadata?.managedFields
+    if (isReset(given)) return new Map()
+    const managers = managersOrNone(given)
+    if (managers.size > 0) return managers
+  }
+  return managersOrNone(live?.metadata?.managedFields)
+}
+
+function managersOrNone(entries: unknown): Managers {
+  try {
+    return decodeManagers(entries)
+  } catch (error) {
+    if (error instanceof FieldSetError) return new Map()
+    throw error
+  }
+}
+
+function sameEntries(
+  a: readonly ManagedFieldsEntry[] | undefined,
+  b: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
+  if (a === undefined || b === undefined || a.length !== b.length) return a === b
+  return a.every((entry, i) => entry === b[i])
+}
+
+function withManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
+  const { managedFields, ...meta } = (object.metadata ?? {}) as ObjectMeta
+  if (
+    managedFields === entries &&
+    (entries !== undefined || !object.metadata || !('managedFields' in object.metadata))
+  ) {
+    return object
+  }
+  return { ...object, metadata: entries === undefined ? meta : { ...meta, managedFields: entries } }
+}
+
+function fit(type: ManagedType, object: Values, doubles: 'allowed' | 'refused', attempt: string): void {
+  try {
+    validate(type, object, doubles)
+  } catch (error) {
+    if (!(error instanceof UnfitError)) throw error
+    throw new StatusError(500, '', `${attempt}: ${error.message}`)
+  }
+}
+
+/** `default/web; apps/v1, Kind=Deployment`. */
+function nameText(object: Values): string {
+  const meta = isObject(object['metadata']) ? object['metadata'] : {}
+  return `${meta['namespace'] ?? ''}/${meta['name'] ?? ''}; ${gvkText(object)}`
+}
+
+function gvkText(object: Values): string {
+  const apiVersion = typeof object['apiVersion'] === 'string' ? object['apiVersion'] : ''
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+  return `${group}/${version}, Kind=${typeof object['kind'] === 'string' ? object['kind'] : ''}`
+}

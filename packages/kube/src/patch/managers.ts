@@ -1,0 +1,149 @@
+import { isObject } from '../json.js'
+import type { ManagedFieldsEntry } from '../object.js'
+import { decodeFields, type FieldSet, FieldSetError, rememberCanonical, union } from './field-set.js'
+
+/** Who owns which fields, as one entry of managedFields says it. */
+export interface Holding {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly version: string
+  readonly subresource: string
+  readonly time: string | undefined
+  readonly set: FieldSet
+  /** The entry that says exactly this, if there is one. */
+  readonly entry?: ManagedFieldsEntry
+}
+
+/** Holdings by identity: manager, operation and subresource, and for updates the version. */
+export type Managers = Map<string, Holding>
+
+const UPDATERS_MAX = 10
+const ANCIENT = 'ancient-changes'
+
+/** An applier is the same whichever version it applies. */
+export function identity(holding: Pick<Holding, 'manager' | 'operation' | 'version' | 'subresource'>): string {
+  const { manager, operation, version, subresource } = holding
+  return JSON.stringify({
+    manager: manager === '' ? undefined : manager,
+    operation,
+    apiVersion: operation === 'Apply' ? undefined : version,
+    subresource: subresource === '' ? undefined : subresource,
+  })
+}
+
+/** Throws a FieldSetError when an entry makes no sense. */
+export function decodeManagers(entries: unknown): Managers {
+  const managers: Managers = new Map()
+  if (!Array.isArray(entries)) return managers
+  entries.forEach((entry: unknown, index) => {
+    const holding = decodeEntry(isObject(entry) ? entry : {}, index)
+    managers.set(identity(holding), holding)
+  })
+  return managers
+}
+
+function decodeEntry(entry: Readonly<Record<string, unknown>>, index: number): Holding {
+  const { operation, apiVersion, fieldsType, fieldsV1, manager, subresource, time } = entry
+  if (operation !== 'Apply' && operation !== 'Update') throw new FieldSetError('operation must be `Apply` or `Update`')
+  if (typeof apiVersion !== 'string' || apiVersion === '') throw new FieldSetError('apiVersion must not be empty')
+  if (fieldsType === undefined || fieldsType === '') {
+    throw new FieldSetError(`missing fieldsType in managed fields entry ${index}`)
+  }
+  if (fieldsType !== 'FieldsV1') {
+    throw new FieldSetError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
+  }
+  const set = decodeFields(fieldsV1)
+  const holding = {
+    manager: typeof manager === 'string' ? manager : '',
+    operation,
+    version: apiVersion,
+    subresource: typeof subresource === 'string' ? subresource : '',
+    time: typeof time === 'string' ? time : undefined,
+    set,
+  } as const
+  return set === fieldsV1 && isPlain(entry) ? { ...holding, entry: entry as ManagedFieldsEntry } : holding
+}
+
+/** An entry that encoding what it says would make again. */
+function isPlain(entry: Readonly<Record<string, unknown>>): boolean {
+  for (const key in entry) {
+    const value = entry[key]
+    if (key !== 'fieldsV1' && (typeof value !== 'string' || value === '')) return false
+  }
+  return true
+}
+
+/** The entries, in upstream's order; undefined when there are none. */
+export function encodeManagers(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined
+  const holdings = [...managers.values()]
+  if (holdings.length > 1) holdings.sort(byOperationAndTime)
+  return holdings.map((holding) => holding.entry ?? encodeHolding(holding))
+}
+
+function encodeHolding({ manager, operation, version, subresource, time, set }: Holding): ManagedFieldsEntry {
+  rememberCanonical(set)
+  const entry: { -readonly [K in keyof ManagedFieldsEntry]: ManagedFieldsEntry[K] } = {}
+  if (manager !== '') entry.manager = manager
+  entry.operation = operation
+  entry.apiVersion = version
+  if (time !== undefined) entry.time = time
+  entry.fieldsType = 'FieldsV1'
+  entry.fieldsV1 = set
+  if (subresource !== '') entry.subresource = subresource
+  return entry
+}
+
+function byOperationAndTime(a: Holding, b: Holding): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    seconds(a.time) - seconds(b.time) ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.version, b.version) ||
+    compareText(a.subresource, b.subresource)
+  )
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function seconds(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
+}
+
+/** Keeps the number of updaters at bay: the oldest of a version are put together. */
+export function capUpdaters(managers: Managers): void {
+  const updaters: string[] = []
+  for (const [id, { operation }] of managers) if (operation === 'Update') updaters.push(id)
+  if (updaters.length <= UPDATERS_MAX) return
+  const timeOf = (id: string) => seconds(managers.get(id)!.time)
+  updaters.sort((a, b) => timeOf(a) - timeOf(b) || compareText(a, b))
+  const firstOfVersion = new Map<string, string>()
+  let count = updaters.length
+  for (const id of updaters) {
+    if (count <= UPDATERS_MAX) return
+    const { version, time, set } = managers.get(id)!
+    const first = firstOfVersion.get(version)
+    if (first === undefined) {
+      firstOfVersion.set(version, id)
+      continue
+    }
+    const ancient = { manager: ANCIENT, operation: 'Update', version, subresource: '' } as const
+    const bucket = identity(ancient)
+    let earlier = managers.get(bucket)
+    if (!earlier) {
+      earlier = managers.get(first)!
+      managers.delete(first)
+    }
+    managers.set(bucket, { ...ancient, time, set: union(set, earlier.set) })
+    managers.delete(id)
+    count--
+  }
+}
+
+/** A client that sends `[]` or `[{}]` wants managedFields to start anew. */
+export function isReset(entries: unknown): boolean {
+  if (!Array.isArray(entries) || entries.length > 1) return false
+  return entries.length === 0 || (isObject(entries[0]) && Object.keys(entries[0]).length === 0)
+}
