@@ -1,17 +1,10 @@
 import type { Case } from './harness/case.js'
 import { define } from './harness/crd.js'
+import { configMap, configMapsIn, withoutNumbers } from './harness/kinds.js'
 import { conformance } from './harness/suite.js'
 
-const configMaps = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
-const configMap = (name: string, data?: Record<string, string>, metadata: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...metadata },
-  data,
-})
-
 async function withConfigMap(t: Case, name = 'a'): Promise<{ all: string; one: string }> {
-  const all = configMaps(await t.namespace())
+  const all = configMapsIn(await t.namespace())
   await t.post(all, configMap(name, { k: 'v' }))
   return { all, one: `${all}/${name}` }
 }
@@ -22,16 +15,16 @@ conformance('crud', {
     await t.get(one)
   },
   'create without apiVersion and kind takes them from the path': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, { metadata: { name: 'a' }, data: { k: 'v' } })
   },
   'create sets the namespace from the path': async (t) => {
     const ns = await t.namespace()
-    await t.post(configMaps(ns), configMap('a', {}, { namespace: ns }))
-    await t.post(configMaps(ns), configMap('b', {}, { namespace: 'other' }))
+    await t.post(configMapsIn(ns), configMap('a', {}, { namespace: ns }))
+    await t.post(configMapsIn(ns), configMap('b', {}, { namespace: 'other' }))
   },
   'create ignores what only the server sets': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(
       all,
       configMap('a', {}, { uid: 'mine', creationTimestamp: '2001-01-01T00:00:00Z', generation: 7, selfLink: '/x' }),
@@ -39,7 +32,7 @@ conformance('crud', {
     await t.post(all, configMap('b', {}, { deletionTimestamp: '2001-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 }))
   },
   'create with a resourceVersion is refused': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', {}, { resourceVersion: '5' }))
   },
   'create of a taken name is a conflict': async (t) => {
@@ -47,12 +40,12 @@ conformance('crud', {
     await t.post(all, configMap('a'))
   },
   'create without a name is refused': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, { metadata: {} })
     await t.post(all, {})
   },
   'create with generateName appends five characters': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     const made = await t.must('POST', all, { body: configMap('', {}, { generateName: 'gen-' }) })
     const { name, generateName } = made.body.metadata
     t.see('shape of the name', { matches: /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(name), generateName })
@@ -60,27 +53,27 @@ conformance('crud', {
     t.see('length of a long one', long.body.metadata.name.length)
   },
   'create with name and generateName takes the name': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', {}, { generateName: 'gen-' }))
   },
   'create in a namespace that is not there': async (t) => {
-    await t.post(configMaps(`no-${t.id}`), configMap('a'))
+    await t.post(configMapsIn(`no-${t.id}`), configMap('a'))
   },
   'create with a name in the path is not allowed': async (t) => {
     const { one } = await withConfigMap(t)
     await t.post(one, configMap('a'))
   },
   'create with dryRun answers 201 and keeps nothing': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', { k: 'v' }), { query: { dryRun: 'All' } })
     await t.get(`${all}/a`)
     await t.post(all, configMap('a', { k: 'v' }), { query: { dryRun: 'Some' } })
     await t.post(all, configMap('a', { k: 'v' }), { query: { dryRun: '' } })
   },
   'get of what is not there': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.get(`${all}/missing`)
-    await t.get(`${configMaps(`no-${t.id}`)}/a`)
+    await t.get(`${configMapsIn(`no-${t.id}`)}/a`)
   },
   'list is empty, not null': async (t) => {
     const ns = await t.namespace()
@@ -88,7 +81,7 @@ conformance('crud', {
     await t.get(`/api/v1/namespaces/no-${t.id}/secrets`)
   },
   'list gives items in name order without apiVersion and kind': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     for (const name of ['c', 'a', 'b']) {
       await t.must('POST', all, { body: configMap(name, { k: name }, { labels: { mine: 'yes' } }) })
     }
@@ -116,7 +109,7 @@ conformance('crud', {
     await t.put(one, before)
   },
   'update of what is not there': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.put(`${all}/missing`, configMap('missing'))
     await t.put(`${all}/missing`, configMap('missing', {}, { resourceVersion: '1' }))
     await t.put(`${all}/missing`, configMap('missing', {}, { uid: '00000000-0000-4000-8000-000000000000' }))
@@ -173,7 +166,7 @@ conformance('crud', {
     await t.delete(one, 'not json')
   },
   'delete answers with the object while finalizers hold it': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', {}, { finalizers: ['example.com/hold'] }))
     await t.delete(`${all}/a`)
     await t.delete(`${all}/a`)
@@ -183,7 +176,7 @@ conformance('crud', {
     await t.get(`${all}/a`)
   },
   'an object under deletion can still be updated': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.must('POST', all, { body: configMap('a', { k: '1' }, { finalizers: ['example.com/hold'] }) })
     await t.must('DELETE', `${all}/a`)
     await t.mergePatch(`${all}/a`, { data: { k: '2' } })
@@ -194,13 +187,13 @@ conformance('crud', {
     await t.get(`${all}/a`)
   },
   'invalid finalizer names are refused': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', {}, { finalizers: ['nodomain'] }))
     await t.post(all, configMap('b', {}, { finalizers: ['Bad Name/x'] }))
     await t.post(all, configMap('c', {}, { finalizers: ['orphan', 'foregroundDeletion'] }))
   },
   'deletecollection deletes what the selectors say': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     for (const name of ['a', 'b', 'c']) {
       await t.must('POST', all, { body: configMap(name, {}, { labels: { mine: 'yes', name } }) })
     }
@@ -223,7 +216,7 @@ conformance('crud', {
     await t.ask('FOO', one)
   },
   'metadata is kept as given': async (t) => {
-    const all = configMaps(await t.namespace())
+    const all = configMapsIn(await t.namespace())
     const metadata = {
       labels: { a: '1', 'x.example.com/b': '' },
       annotations: { note: 'two\nlines', 'x/y': '{"a":1}' },
@@ -351,4 +344,3 @@ conformance('crud', {
 
 // Entries instead of an object: an assignment to __proto__ in the test itself would hide what came.
 const specEntries = (body: { spec: object }) => Object.entries(body.spec).sort(([a], [b]) => (a < b ? -1 : 1))
-const withoutNumbers = (body: { message: string }) => ({ ...body, message: body.message.replace(/\d+/g, 'N') })

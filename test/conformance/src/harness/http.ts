@@ -30,6 +30,9 @@ export interface Answer {
   readonly body: Loose
 }
 
+/** An answer that takes longer than this never comes. */
+const PATIENCE_MS = 60_000
+
 /** A client of one server under one identity. */
 export class Http {
   readonly #agent: Agent
@@ -48,7 +51,7 @@ export class Http {
   }
 
   async send(ask: Ask): Promise<Answer> {
-    const response = await this.open(ask)
+    const response = await this.open(ask, AbortSignal.timeout(PATIENCE_MS))
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk)
     const bytes = Buffer.concat(chunks)
@@ -74,6 +77,8 @@ export class Http {
     const sent = request(this.url + ask.path, { method: ask.method, headers, agent: this.#agent, signal })
     sent.end(payload)
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    // Whoever aborts an open answer has seen enough of it: that is no error.
+    sent.on('error', () => {})
     return response
   }
 

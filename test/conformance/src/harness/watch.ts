@@ -20,6 +20,7 @@ export class Watch {
     const watch = new Watch()
     const response = await http.open(ask, watch.#abort.signal)
     watch.status = response.statusCode ?? 0
+    response.on('error', () => {})
     const lines = createInterface({ input: response })
     lines.on('line', (line) => watch.#offer(line))
     const end = () => {
@@ -27,7 +28,7 @@ export class Watch {
       watch.#wake()
     }
     lines.on('close', end)
-    response.on('error', end)
+    lines.on('error', end)
     return watch
   }
 

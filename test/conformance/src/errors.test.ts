@@ -1,0 +1,173 @@
+import { define } from './harness/crd.js'
+import { configMap, configMapsIn, secretsIn } from './harness/kinds.js'
+import { conformance } from './harness/suite.js'
+
+const unknownCosts = (name: string) => ({ metadata: { name } })
+
+conformance('errors', {
+  'paths that nobody serves': async (t) => {
+    await t.get('/nope')
+    await t.get('/api/v2')
+    await t.get('/apis/none.example.com')
+    await t.get('/apis/none.example.com/v1')
+    await t.get('/apis/none.example.com/v1/things')
+    await t.get('/api/v1/things')
+    await t.get('/api/v1/namespaces/default/things')
+    await t.get('/api/v1/namespaces/default/things/a')
+    await t.post('/api/v1/namespaces/default/things', {})
+    await t.get('/apis/rbac.authorization.k8s.io/v1beta1/roles')
+  },
+  'a path of a group served in another version': async (t) => {
+    const widgets = await define(t)
+    await t.get(`/apis/${widgets.group}/v9/widgets`)
+    await t.get(`/apis/${widgets.group}/v1/gadgets`)
+    await t.get(`${widgets.path('default')}/a/status`)
+    await t.get(`${widgets.path('default')}/a/scale`)
+    await t.get(`${widgets.path('default')}/a/other`)
+  },
+  'bodies that are no JSON': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, '')
+    await t.post(all, '{')
+    await t.post(all, 'null')
+    await t.post(all, '[]')
+    await t.post(all, '"text"')
+    await t.post(all, '{"metadata":{"name":"a"}} trailing')
+  },
+  'bodies with fields of the wrong type': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, { metadata: { name: 5 } })
+    await t.post(all, { metadata: { name: 'a' }, data: { k: 1 } })
+    await t.post(all, { metadata: { name: 'a' }, data: [] })
+    await t.post(all, { metadata: { name: 'a', labels: { x: true } } })
+    await t.post(all, { metadata: 'x' })
+    await t.post(all, { metadata: { name: 'a', creationTimestamp: 'yesterday' } })
+    await t.post(all, { metadata: { name: 'a' }, immutable: 'yes' })
+    await t.post(all, { metadata: { name: 'a' }, binaryData: { k: '***' } })
+  },
+  'bodies of another kind or version': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } })
+    await t.post(all, { apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'a' } })
+    await t.post(all, { apiVersion: 'v1', kind: 'Nonsense', metadata: { name: 'a' } })
+    await t.post(all, { apiVersion: 'a/b/c', kind: 'ConfigMap', metadata: { name: 'a' } })
+    await t.post(all, { apiVersion: 'apps/v1', kind: 'Nonsense', metadata: { name: 'a' } })
+    await t.post(all, { kind: 'ConfigMapList', apiVersion: 'v1', items: [] })
+  },
+  'content types that nobody understands': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, 'x', { type: 'text/plain' })
+    await t.post(all, 'x', { type: 'application/xml' })
+    await t.post(all, configMap('a'), { type: 'application/json; charset=utf-8' })
+    await t.post(all, configMap('b'), { type: 'application/merge-patch+json' })
+    await t.ask('PATCH', `${all}/a`, { body: '{}', type: 'application/json' })
+    await t.ask('PATCH', `${all}/a`, { body: '{}', type: 'text/plain' })
+    await t.ask('PATCH', `${all}/a`, { body: '{}', type: 'application/merge-patch+json; charset=utf-8' })
+  },
+  'answers that nobody can give': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.must('POST', all, { body: configMap('a') })
+    await t.get(`${all}/a`, { accept: 'text/plain' })
+    await t.get(`${all}/a`, { accept: 'application/xml, text/html;q=0.9' })
+    await t.get(`${all}/a`, { accept: 'application/xml, */*;q=0.1' })
+    await t.get(`${all}/a`, { accept: 'application/cbor' })
+    await t.get(`${all}/a`, { accept: 'application/json;as=Nonsense;v=v1;g=meta.k8s.io' })
+    await t.get(`${all}/a`, { accept: 'application/json;as=Nonsense;v=v1;g=meta.k8s.io,application/json' })
+    await t.post(all, 'x', { type: 'application/cbor' })
+  },
+  'invalid names': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    for (const name of ['A', 'a_b', '-a', 'a.', 'a..b', 'x'.repeat(254), 'a/b', 'ä']) await t.post(all, configMap(name))
+  },
+  'invalid labels and annotations': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, configMap('a', {}, { labels: { 'bad key': 'x' } }))
+    await t.post(all, configMap('a', {}, { labels: { k: 'bad value!' } }))
+    await t.post(all, configMap('a', {}, { labels: { k: 'v'.repeat(64) } }))
+    for (const key of ['UPPER.example.com/k', '/k', 'a/b/c']) {
+      await t.post(all, configMap('a', {}, { labels: { [key]: 'x' } }))
+    }
+    await t.post(all, configMap('a', {}, { annotations: { 'bad key': 'x' } }))
+    await t.post(all, configMap('a', {}, { annotations: { k: 'x'.repeat(256 * 1024) } }))
+  },
+  'several faults at once are all named': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, configMap('BAD', { 'bad key': 'x' }, { labels: { 'bad key': 'bad value!' } }))
+  },
+  'invalid owner references': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    const owned = (...ownerReferences: object[]) => configMap('a', {}, { ownerReferences })
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '11111111-1111-4111-8111-111111111111' }
+    await t.post(all, owned({}))
+    await t.post(all, owned({ ...owner, apiVersion: 'a/b/c' }))
+    await t.post(all, owned({ ...owner, controller: true }, { ...owner, name: 'y', controller: true }))
+    await t.post(all, owned({ ...owner, apiVersion: 'v1', kind: 'Event' }))
+    await t.post(all, owned({ ...owner, uid: '' }))
+  },
+  'data keys of config maps and secrets': async (t) => {
+    const ns = await t.namespace()
+    await t.post(configMapsIn(ns), configMap('a', { '': 'x' }))
+    await t.post(configMapsIn(ns), configMap('a', { '..': 'x' }))
+    await t.post(configMapsIn(ns), configMap('a', { 'with space': 'x' }))
+    await t.post(configMapsIn(ns), { ...configMap('a', { k: 'x' }), binaryData: { k: 'eA==' } })
+    await t.post(secretsIn(ns), { metadata: { name: 'a' }, data: { 'with space': 'eA==' } })
+    await t.post(secretsIn(ns), { metadata: { name: 'a' }, data: { k: 'not base64!' } })
+  },
+  'custom objects: bodies that are no JSON': async (t) => {
+    const widgets = await define(t)
+    const all = widgets.path(await t.namespace())
+    await t.post(all, '')
+    await t.post(all, '{')
+    await t.post(all, 'null')
+    await t.post(all, '[]')
+    await t.post(all, '"text"')
+    await t.post(all, `${JSON.stringify(widgets.object('a'))} trailing`)
+  },
+  'custom objects: metadata of the wrong type': async (t) => {
+    const widgets = await define(t)
+    const all = widgets.path(await t.namespace())
+    await t.post(all, { ...widgets.object('a'), metadata: 'x' })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 5 } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', labels: { x: 5 } } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', annotations: ['x'] } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', finalizers: 'x' } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', unknown: 'x' } })
+  },
+  'custom objects: invalid metadata': async (t) => {
+    const widgets = await define(t)
+    const all = widgets.path(await t.namespace())
+    await t.post(all, widgets.object('BAD'))
+    await t.post(all, widgets.object(''))
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', labels: { 'bad key': 'bad value!' } } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', generation: -1 } })
+    await t.post(all, { ...widgets.object('a'), metadata: { name: 'a', finalizers: ['nodomain'] } })
+  },
+  'custom objects: content types': async (t) => {
+    const widgets = await define(t)
+    const all = widgets.path(await t.namespace())
+    await t.post(all, 'x', { type: 'application/cbor' })
+    await t.must('POST', all, { body: widgets.object('a') })
+    await t.get(`${all}/a`, { accept: 'application/vnd.kubernetes.protobuf' })
+    await t.get(`${all}/a`, { accept: 'application/vnd.kubernetes.protobuf, application/json' })
+    await t.get(`${all}/a`, { accept: 'application/cbor' })
+  },
+  'query parameters that make no sense': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.get(all, { query: { limit: 'many' } })
+    await t.get(all, { query: { timeoutSeconds: 'x' } })
+    await t.get(all, { query: { watch: 'maybe', timeoutSeconds: 1, labelSelector: 'none' } })
+    await t.get(all, { query: { resourceVersion: 'abc' } })
+    await t.get(all, { query: { resourceVersionMatch: 'Exact' } })
+    await t.get(all, { query: { resourceVersionMatch: 'Roughly', resourceVersion: '5' } })
+    await t.get(all, { query: { nonsense: 'x', limit: 1, labelSelector: 'none' } })
+    await t.post(all, configMap('a'), { query: { fieldManager: 'x'.repeat(129) } })
+    await t.post(all, configMap('a'), { query: { fieldManager: 'bad\u0007' } })
+    await t.post(all, configMap('a'), { query: { fieldValidation: 'Sometimes' } })
+    await t.post(all, configMap('a'), { query: { pretty: 'true' }, pick: (_, { text }) => text.split('\n')[0] })
+  },
+  'metadata that only the server may set is ignored or refused on reviews': async (t) => {
+    await t.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', unknownCosts('a'))
+    await t.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {})
+    await t.get('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews')
+  },
+})
