@@ -86,6 +86,8 @@ export interface ManagedKind {
   readonly parameters: Node
   readonly observation: Node
   readonly name: 'chosen' | 'assigned'
+  /** The external name finds the resource even when nobody heard the answer to its create: it was chosen before. */
+  readonly naturalKey: boolean
   readonly idempotentCreate: boolean
   readonly token: boolean
   readonly tags: { readonly field: string; readonly keys: 'any' | 'dashes' | 'alphanumeric' } | undefined
@@ -153,6 +155,7 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     parameters: parameters.node,
     observation: observation.node,
     name: definition.name,
+    naturalKey: definition.name === 'chosen',
     idempotentCreate: definition.idempotentCreate ?? false,
     token: definition.token ?? false,
     tags: definition.tags && { field: definition.tags.field, keys: definition.tags.keys ?? 'any' },

@@ -21,6 +21,8 @@ export interface Present<A = Readonly<Record<string, Json>>> {
 
 export interface Absent {
   readonly exists: false
+  /** What can be said already of how it will be reached. */
+  readonly connection?: ConnectionDetails
 }
 
 export type Sight<A = Readonly<Record<string, Json>>> = Present<A> | Absent

@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { runConditions } from './conditions.js'
 import { runFieldPaths } from './fieldpath.js'
+import { runReconciles } from './reconcile.js'
+import { runReferences } from './reference.js'
 import { Report, type Vector } from './report.js'
 
 /** Which suite a file of vectors belongs to is told by a list that it must hold, not by its name. */
 const suites: readonly { readonly holds: string; run(file: Vector, report: Report): void | Promise<void> }[] = [
   { holds: 'expand', run: runFieldPaths },
   { holds: 'markConditions', run: runConditions },
+  { holds: 'clusterObjects', run: runReferences },
+  { holds: 'outcomes', run: runReconciles },
 ]
 
 /** Runs every file of vectors (`*.json`, `*.json.gz`) in the folder. */

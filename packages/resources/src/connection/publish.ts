@@ -1,0 +1,140 @@
+import {
+  type Client,
+  findInChain,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ResourceType,
+  StatusError,
+} from '@crosstie/kube'
+import type { ConnectionDetails } from '../external/external.js'
+import { controllerOf, controllerReference } from '../managed/meta.js'
+
+export const secretType: ResourceType = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  resource: 'secrets',
+  namespaced: true,
+}
+
+/** The type of the Secrets that we write. */
+export const connectionSecretType = 'connection.crossplane.io/v1alpha1'
+
+export interface Secret extends KubeObject {
+  readonly type?: string
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export interface SecretKey {
+  readonly name: string
+  readonly namespace: string
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Makes the details part of the object's connection Secret. Keys are only ever
+ * added or changed, never removed; nothing is written when they are there
+ * already. A Secret that somebody else controls, or that is not of our type
+ * and nobody's, is refused. True when something was written.
+ */
+export async function publishConnection(
+  client: Client,
+  owner: KubeObject,
+  key: SecretKey,
+  details: ConnectionDetails,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const options = signal ? { signal } : {}
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await publishOnce(client, owner, key, details, options)
+    } catch (error) {
+      // What the API server refuses now it may take in a moment; a failure of the way to it is for the caller to retry.
+      const temporary = findInChain(error, StatusError) !== undefined && attempt < ATTEMPTS
+      if (!temporary)
+        throw new Error(`cannot create or update connection secret: ${messageOf(error)}`, { cause: error })
+    }
+  }
+}
+
+async function publishOnce(
+  client: Client,
+  owner: KubeObject,
+  key: SecretKey,
+  details: ConnectionDetails,
+  options: { readonly signal?: AbortSignal },
+): Promise<boolean> {
+  const existing = await step('get', () => client.get<Secret>(secretType, key, options)).catch((error) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const data = encoded(details)
+  if (!existing) {
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...key, ownerReferences: [controllerReference(owner)] },
+      type: connectionSecretType,
+      data,
+    }
+    await step('create', () => client.create(secretType, secret, options))
+    return true
+  }
+  refuseForeign(existing, owner)
+  const missing = Object.keys(data).filter((name) => existing.data?.[name] !== data[name])
+  if (missing.length === 0) return false
+  const controlled = controllerOf(existing.metadata.ownerReferences) !== undefined
+  const owners = [...(existing.metadata.ownerReferences ?? []), controllerReference(owner)]
+  const metadata = {
+    resourceVersion: existing.metadata.resourceVersion,
+    ...(controlled ? {} : { ownerReferences: owners }),
+  }
+  const patch = { metadata, data: Object.fromEntries(missing.map((name) => [name, data[name]!])) }
+  await step('patch', () => client.patch(secretType, key, { type: 'merge', patch: patch as never }, options))
+  return true
+}
+
+function refuseForeign(secret: Secret, owner: KubeObject): void {
+  const controller = controllerOf(secret.metadata.ownerReferences)
+  if (controller && controller.uid !== owner.metadata.uid) {
+    throw new Error(`existing secret is not controlled by UID ${JSON.stringify(owner.metadata.uid)}`)
+  }
+  if (!controller && secret.type !== connectionSecretType) {
+    throw new Error(`refusing to modify uncontrolled secret of type ${JSON.stringify(secret.type ?? '')}`)
+  }
+}
+
+async function step<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw new Error(`cannot ${what} object: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function encoded(details: ConnectionDetails): Record<string, string> {
+  const entries = Object.entries(details).map(([name, value]) => [name, Buffer.from(value, 'utf8').toString('base64')])
+  return Object.fromEntries(entries)
+}
+
+/** One value of a Secret, decoded; undefined when the Secret or the key is not there. */
+export async function readSecretKey(
+  client: Client,
+  key: SecretKey & { readonly key: string },
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { data } = await client.get<Secret>(
+      secretType,
+      { name: key.name, namespace: key.namespace },
+      signal ? { signal } : {},
+    )
+    const value = data?.[key.key]
+    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '@crosstie/kube'
+import { ThrottledError } from './external.js'
+
+/** How much may be asked of a provider with one set of credentials. */
+export interface Budget {
+  /** Resolves when a call may be made. Fair: first come, first served. */
+  take(signal?: AbortSignal): Promise<void>
+  /** What came of a call: being throttled halves the pace, success slowly restores it. */
+  note(error?: unknown): void
+}
+
+export interface Budgets {
+  of(credentials: string): Budget
+}
+
+const free: Budget = { take: () => Promise.resolve(), note: () => {} }
+
+export const unlimited: Budgets = { of: () => free }
+
+export interface BudgetOptions {
+  /** Calls a second when the provider does not complain. */
+  readonly perSecond: number
+  /** Calls that may be made at once after a quiet time. */
+  readonly burst: number
+  readonly clock: Clock
+  /** Waits; handed in so that tests own time. */
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+}
+
+/** One token bucket for each set of credentials, that adapts to throttling answers. */
+export function budgets(options: BudgetOptions): Budgets {
+  const known = new Map<string, Budget>()
+  return {
+    of(credentials) {
+      let budget = known.get(credentials)
+      if (!budget) {
+        budget = new TokenBucket(options)
+        known.set(credentials, budget)
+      }
+      return budget
+    },
+  }
+}
+
+const SLOWEST = 1 / 64
+const RECOVERY = 1.02
+
+/** Pace multiplies by a half when throttled and grows back by a fiftieth with each success. */
+class TokenBucket implements Budget {
+  readonly #options: BudgetOptions
+  #tokens: number
+  #filledAt: number
+  #pace = 1
+  #closedUntil = 0
+  #line: Promise<void> = Promise.resolve()
+
+  constructor(options: BudgetOptions) {
+    this.#options = options
+    this.#tokens = options.burst
+    this.#filledAt = options.clock.now()
+  }
+
+  take(signal?: AbortSignal): Promise<void> {
+    const turn = this.#line.then(() => this.#wait(signal))
+    // One who gave up waiting must not hold up those behind.
+    this.#line = turn.catch(() => {})
+    return turn
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted()
+      const wait = this.#waitFor()
+      if (wait <= 0) break
+      await this.#options.sleep(wait, signal)
+    }
+    this.#tokens -= 1
+  }
+
+  /** Milliseconds until the next call may be made. */
+  #waitFor(): number {
+    const now = this.#options.clock.now()
+    const perSecond = this.#options.perSecond * this.#pace
+    const added = ((now - this.#filledAt) / 1000) * perSecond
+    this.#tokens = Math.min(this.#options.burst, this.#tokens + added)
+    this.#filledAt = now
+    if (now < this.#closedUntil) return this.#closedUntil - now
+    return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / perSecond) * 1000)
+  }
+
+  note(error?: unknown): void {
+    if (error === undefined) {
+      this.#pace = Math.min(1, this.#pace * RECOVERY)
+      return
+    }
+    if (!isThrottled(error)) return
+    this.#pace = Math.max(SLOWEST, this.#pace / 2)
+    this.#tokens = 0
+    const seconds = error instanceof ThrottledError ? error.retryAfterSeconds : undefined
+    if (seconds) this.#closedUntil = Math.max(this.#closedUntil, this.#options.clock.now() + seconds * 1000)
+  }
+}
+
+/** A ThrottledError, or what the SDKs of the large clouds throw in its place. */
+export function isThrottled(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof ThrottledError) return true
+    if (/throttl|toomanyrequests|requestlimitexceeded|slowdown/i.test(e.name)) return true
+    const status = (e as { $metadata?: { httpStatusCode?: number }; statusCode?: number }).$metadata?.httpStatusCode
+    if (status === 429 || (e as { statusCode?: number }).statusCode === 429) return true
+  }
+  return false
+}

@@ -1,0 +1,196 @@
+import { type Condition, conditionsOf, isNotFound, stringify } from '@crosstie/kube'
+import type { Difference } from '../external/external.js'
+import { callExternal } from './call.js'
+import { conditions } from './conditions.js'
+import { createExternal, tagsFor } from './create.js'
+import type { Decision } from './decide.js'
+import { changedValues } from './difference.js'
+import type { Gathered } from './gather.js'
+import type { Next } from './kit.js'
+import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer } from './meta.js'
+import { applyOwn } from './ownfields.js'
+import { publish } from './secrets.js'
+import { step, type Turn } from './turn.js'
+
+export const lateInitManager = 'managed.crossplane.io/late-initializer'
+
+/** What follows from each decision. */
+export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision: Decision) => Promise<Next>>> = {
+  create: createExternal,
+  delete: deleteExternal,
+  release: ({ turn }) => release(turn),
+  wait,
+  fail: failAbsent,
+  settle,
+}
+
+async function wait({ turn, facts }: Gathered, { because }: Decision): Promise<Next> {
+  // Waiting for others' finalizers is theirs to tell of.
+  if (!facts.exists) turn.event('Normal', 'PendingExternalResource', because)
+  return { after: 'backoff' }
+}
+
+async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Next> {
+  turn.event('Warning', 'CannotObserveExternalResource', because)
+  await noteName(turn, undefined)
+  await turn.report(conditions.reconcileError(`observe failed: ${because}`))
+  return turn.poll()
+}
+
+async function deleteExternal({ turn, client, sight, forProvider }: Gathered): Promise<Next> {
+  const { kind } = turn.kit
+  const externalName = (sight.exists && sight.externalName) || turn.externalName
+  const telling = {
+    reason: 'CannotDeleteExternalResource',
+    prefix: 'delete failed: ',
+    conditions: [conditions.deleting()],
+  }
+  await step({ ...telling, evenConflicts: true }, () =>
+    callExternal(turn, 'Delete', () =>
+      kind.external.delete({ client, managed: turn.managed, externalName, forProvider, signal: turn.signal }),
+    ),
+  )
+  turn.event('Normal', 'DeletedExternalResource', 'Successfully requested deletion of external resource')
+  await turn.report(conditions.deleting(), conditions.reconcileSuccess())
+  return { after: 'backoff' }
+}
+
+/** Lets the object go. Nothing outside is touched. */
+export async function release(turn: Turn): Promise<Next> {
+  const { managed, kit } = turn
+  if (managed.metadata.finalizers?.includes(finalizer)) {
+    const finalizers = withoutFinalizer(managed.metadata.finalizers, finalizer)
+    await step({ prefix: 'cannot update object: ' }, () =>
+      turn.patchMetadata({ finalizers }).catch((error) => {
+        if (!isNotFound(error)) throw error
+      }),
+    )
+  }
+  kit.usages?.forget(managed.metadata.uid ?? '')
+  return { after: 'never' }
+}
+
+/** The external resource is there and wanted: note it, fill in what was left open, correct it, report. */
+async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
+  const { turn, sight, fill } = gathered
+  if (!sight.exists) throw new Error('only what exists can settle')
+  const changedByUser = !turn.alreadyReported
+  await publish(turn, sight.connection ?? {})
+  await noteName(turn, sight.externalName, true)
+  if (decision.lateInitialize) {
+    const telling = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
+    await step(telling, async () => {
+      turn.managed = await applyOwn(turn, lateInitManager, { forProvider: fill })
+    })
+  }
+  if (decision.calls.includes('Update')) await update(gathered, decision.differences)
+  const drift = drifted(gathered, decision, changedByUser)
+  await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
+  return turn.poll()
+}
+
+async function update(
+  { turn, client, sight, forProvider }: Gathered,
+  differences: readonly Difference[],
+): Promise<void> {
+  const { kind } = turn.kit
+  const observed = sight.exists ? sight.atProvider : {}
+  const telling = { reason: 'CannotUpdateExternalResource', prefix: 'update failed: ', evenConflicts: true }
+  const updated = await step(telling, () =>
+    callExternal(turn, 'Update', () =>
+      kind.external.update({
+        client,
+        managed: turn.managed,
+        externalName: turn.externalName,
+        forProvider,
+        changed: changedValues(kind.parameters, forProvider, observed),
+        differences,
+        tags: tagsFor(turn, forProvider),
+        signal: turn.signal,
+      }),
+    ),
+  )
+  await publish(turn, updated?.connection ?? {}, { evenConflicts: true })
+  const fields = differences.length > 0 ? `: ${describe(differences)}` : ''
+  turn.event('Normal', 'UpdatedExternalResource', `Successfully requested update of external resource${fields}`)
+}
+
+/**
+ * Writes down, in one go, what is not noted yet: the external name, that a
+ * create whose end nobody saw did succeed, and (`keep`) our finalizer.
+ */
+async function noteName(turn: Turn, seen: string | undefined, keep = false): Promise<void> {
+  const { managed, history, kit } = turn
+  const notes: Record<string, string> = {}
+  const name = seen || turn.externalName
+  if (name !== '' && name !== externalNameOf(managed)) notes[annotations.externalName] = name
+  if (keep && history.incomplete && (kit.kind.token || !kit.kind.naturalKey)) {
+    notes[annotations.createSucceeded] = new Date(Math.max(kit.clock.now(), history.pending!)).toISOString()
+  }
+  const finalizers = keep ? withFinalizer(managed.metadata.finalizers, finalizer) : managed.metadata.finalizers
+  const complete = finalizers === managed.metadata.finalizers
+  if (complete && Object.keys(notes).length === 0) return
+  const telling = complete
+    ? { reason: 'CannotInitializeManagedResource', prefix: 'cannot update managed resource: ', both: true }
+    : { prefix: 'cannot update object: ' }
+  await step(telling, () =>
+    turn.patchMetadata({
+      ...(complete ? {} : { finalizers }),
+      ...(Object.keys(notes).length > 0 ? { annotations: notes } : {}),
+    }),
+  )
+}
+
+/**
+ * What the Drifted condition says now: which fields differ, and whether that
+ * was corrected, is ignored, cannot be, or may not be. Undefined leaves it as it is.
+ */
+function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decision, changedByUser: boolean) {
+  const held = conditionsOf(turn.managed).find(({ type }) => type === 'Drifted')
+  const now = (status: 'True' | 'False', reason: string, message: string): Condition => ({
+    type: 'Drifted',
+    status,
+    reason,
+    ...(message ? { message } : {}),
+  })
+  const open = (): Condition | undefined => {
+    if (!facts.upToDate && !facts.may.update) {
+      return now(
+        'True',
+        'NotAllowed',
+        describe([...decision.differences, ...immutable]) || 'the provider reports a difference',
+      )
+    }
+    if (immutable.length > 0) return now('True', 'Immutable', describe(immutable))
+    if (ignored.length > 0) return now('True', 'Ignored', describe(ignored))
+    return undefined
+  }
+  const condition = open()
+  if (condition) {
+    // One event for each change of what differs, not one for each look.
+    const news = held?.status !== 'True' || held.message !== condition.message || held.reason !== condition.reason
+    const text = `The external resource differs (${condition.reason}): ${turn.redact(condition.message ?? '')}`
+    if (news) turn.event('Warning', 'DriftDetected', text)
+    return condition
+  }
+  if (decision.calls.includes('Update')) {
+    return changedByUser && !held ? undefined : now('False', 'Corrected', describe(decision.differences))
+  }
+  return held?.status === 'True' ? now('False', 'InStep', '') : undefined
+}
+
+const FIELDS_SHOWN = 10
+const VALUE_SHOWN = 80
+
+function describe(differences: readonly Difference[]): string {
+  const shown = differences.slice(0, FIELDS_SHOWN).map(({ path, desired, observed }) => {
+    return `${path}: wanted ${short(desired)}, is ${short(observed)}`
+  })
+  const more = differences.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}
+
+function short(value: unknown): string {
+  const text = value === undefined ? 'absent' : stringify(value)
+  return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text
+}

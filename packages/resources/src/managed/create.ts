@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto'
+import { isConflict, type Json, messageOf } from '@crosstie/kube'
+import type { ManagedKind } from '../definition/define.js'
+import type { Created, Present } from '../external/external.js'
+import { callExternal } from './call.js'
+import { conditions } from './conditions.js'
+import { differencesOf, mergeInit } from './difference.js'
+import type { Gathered } from './gather.js'
+import type { Next } from './kit.js'
+import { annotations, externalNameOf, externalTags, finalizer, isDeleted, tagKey, withFinalizer } from './meta.js'
+import { publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
+import { Failure, step, type Turn, type Values } from './turn.js'
+
+/**
+ * Creates the external resource exactly once.
+ *
+ * The intent is durable before the call, the answer after it. Whoever comes
+ * back after a crash in between knows that a create was begun, and finds what
+ * it made by its token, its tags or its natural key before making another.
+ */
+export async function createExternal({ turn, client, sight }: Gathered): Promise<Next> {
+  const { kit } = turn
+  const { kind } = kit
+  await publish(turn, sight.connection ?? {})
+  const wanted = mergeInit(kind.parameters, turn.forProvider, turn.initProvider)
+  const forProvider = await step(
+    { reason: 'CannotCreateExternalResource', prefix: 'create failed: ', conditions: [conditions.creating()] },
+    async () => withGeneratedValues(turn, await withSensitiveValues(turn, wanted)),
+  )
+  await writeIntent(turn)
+
+  const created = await attemptCreate(turn, () =>
+    callExternal(turn, 'Create', () =>
+      kind.external.create({
+        client,
+        managed: turn.managed,
+        externalName: turn.externalName,
+        forProvider,
+        token: createToken(turn),
+        tags: tagsFor(turn, forProvider),
+        signal: turn.signal,
+      }),
+    ),
+  )
+  await writeAnswer(turn, created.externalName)
+  await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()] })
+  turn.event('Normal', 'CreatedExternalResource', 'Successfully requested creation of external resource')
+  if (created.sight) turn.saw(created.sight)
+  const known = created.sight?.ready !== undefined
+  await turn.report(...(known ? [] : [conditions.creating()]), conditions.reconcileSuccess())
+  return known ? turn.poll() : { after: 'backoff' }
+}
+
+/**
+ * Written from the revision that we read: a conflict here stops us before
+ * anything was made. If we die after it, the note says that a create may have happened.
+ */
+async function writeIntent(turn: Turn): Promise<void> {
+  const { kind, clock } = turn.kit
+  const { history, managed } = turn
+  const notes: Record<string, string> = {}
+  if (externalNameOf(managed) === '' && turn.externalName !== '') notes[annotations.externalName] = turn.externalName
+  if (!kind.idempotentCreate) {
+    // Strictly after what is noted already, whatever the clock says: else it would not count as newer.
+    const last = Math.max(history.succeeded ?? 0, history.failed ?? 0)
+    notes[annotations.createPending] = new Date(Math.max(clock.now(), last + 1)).toISOString()
+  }
+  const finalizers = withFinalizer(managed.metadata.finalizers, finalizer)
+  const complete = finalizers === managed.metadata.finalizers
+  if (complete && Object.keys(notes).length === 0) return
+  const telling = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ', both: true }
+  await step({ ...telling, conditions: [conditions.creating()] }, () =>
+    turn.patchMetadata({ ...(complete ? {} : { finalizers }), annotations: notes }),
+  )
+}
+
+/** A create that failed for sure is noted; one that may have taken effect stays pending, to be looked for. */
+async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promise<Created> {
+  try {
+    return await create()
+  } catch (error) {
+    if (!isUncertain(error) && !turn.kit.kind.idempotentCreate) {
+      const time = Math.max(turn.kit.clock.now(), turn.history.pending ?? 0)
+      await writeCritical(turn, { [annotations.createFailed]: new Date(time).toISOString() }).catch(() => {})
+    }
+    throw new Failure(
+      {
+        reason: isConflict(error) ? undefined : 'CannotCreateExternalResource',
+        message: `create failed: ${messageOf(error)}`,
+        eventMessage: messageOf(error),
+        conditions: [conditions.creating()],
+      },
+      { cause: error },
+    )
+  }
+}
+
+async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
+  const { kind, clock } = turn.kit
+  const notes: Record<string, string> = {}
+  if (!kind.idempotentCreate) notes[annotations.createSucceeded] = new Date(clock.now()).toISOString()
+  if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
+  if (Object.keys(notes).length === 0) return
+  const prefix = 'cannot update managed resource annotations: cannot update critical annotations: '
+  const telling = { reason: 'CannotUpdateManagedResource', prefix, both: true, conditions: [conditions.creating()] }
+  await step(telling, () => writeCritical(turn, notes))
+}
+
+const ATTEMPTS = 5
+
+/** Annotations that must not be lost are written whatever revision the object has, and more than once if need be. */
+async function writeCritical(turn: Turn, notes: Readonly<Record<string, string>>): Promise<void> {
+  const { kit, managed } = turn
+  const { name, namespace } = managed.metadata
+  const key = { name: name!, ...(namespace ? { namespace } : {}) }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const patch = { metadata: { annotations: notes } } as unknown as Json
+      turn.managed = await kit.client.patch(kit.kind.type, key, { type: 'merge', patch }, { signal: turn.signal })
+      return
+    } catch (error) {
+      if (attempt >= ATTEMPTS || turn.signal.aborted) throw error
+    }
+  }
+}
+
+const uncertainCodes = new Set([
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ECONNABORTED',
+  'UND_ERR_SOCKET',
+  'UND_ERR_HEADERS_TIMEOUT',
+])
+
+/** The answer was lost: what was asked for may have happened. Providers throw it where they know. */
+export class UncertainError extends Error {
+  override readonly name = 'UncertainError'
+}
+
+export function isUncertain(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof UncertainError || e.name === 'TimeoutError' || e.name === 'AbortError') return true
+    if (uncertainCodes.has((e as { code?: string }).code ?? '')) return true
+  }
+  return false
+}
+
+/** The same for every attempt to make one resource: it changes only once a create is known to have succeeded. */
+export function createToken({ managed }: Turn): string {
+  const { uid = '', annotations: notes = {} } = managed.metadata
+  const digest = createHash('sha256')
+    .update(`${uid}/${notes[annotations.createSucceeded] ?? ''}`)
+    .digest('hex')
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+}
+
+/** The tag that tells our own from another control plane's of the same name. */
+const uidTag = 'crosstie-uid'
+
+/** The spec's tags, and those by which we and others know whose the resource is (MR13). */
+export function tagsFor(turn: Turn, forProvider: Values): Readonly<Record<string, string>> {
+  const { tags } = turn.kit.kind
+  if (!tags) return {}
+  return { ...(forProvider[tags.field] as Record<string, string> | undefined), ...ownTags(turn) }
+}
+
+function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>> {
+  const provider = spec.providerConfigRef?.name
+  const all = {
+    ...externalTags(managed, kit.kind.type.group),
+    ...(provider ? { 'crossplane-provider': provider } : {}),
+    [uidTag]: managed.metadata.uid ?? '',
+  }
+  const allowed = kit.kind.tags?.keys ?? 'any'
+  return Object.fromEntries(Object.entries(all).map(([key, value]) => [tagKey(key, allowed), value]))
+}
+
+/** Can what a create made be found by looking, when its name was never heard? */
+export function canBeFound(kind: ManagedKind): boolean {
+  return kind.naturalKey || kind.external.list !== undefined
+}
+
+/**
+ * Looks for what an interrupted create made, by tag, else by natural key: a
+ * resource that is all the spec wanted and that no other object stands for.
+ */
+export async function searchLost(turn: Turn, client: unknown): Promise<Present | undefined> {
+  const { kit, history, managed } = turn
+  const { kind } = kit
+  if (kind.naturalKey || !kind.external.list || !history.attempted) return undefined
+  const list = kind.external.list.bind(kind.external)
+  const { [tagKey(uidTag, kind.tags?.keys ?? 'any')]: uid } = ownTags(turn)
+  const key = tagKey(uidTag, kind.tags?.keys ?? 'any')
+  const tags = kind.tags ? { [key]: uid! } : undefined
+  const call = { client, forProvider: turn.forProvider, signal: turn.signal, ...(tags ? { tags } : {}) }
+  const candidates = (await callExternal(turn, 'List', () => list(call)))
+    .filter((candidate) => candidate.externalName)
+    .sort((a, b) => (a.externalName! < b.externalName! ? -1 : 1))
+  if (kind.tags) {
+    const { field } = kind.tags
+    return candidates.find(({ atProvider }) => (atProvider[field] as Record<string, string> | undefined)?.[key] === uid)
+  }
+  return await searchByNaturalKey(turn, candidates, managed.metadata.uid ?? '')
+}
+
+async function searchByNaturalKey(
+  turn: Turn,
+  candidates: readonly Present[],
+  uid: string,
+): Promise<Present | undefined> {
+  const { kit, history } = turn
+  const wanted = mergeInit(kit.kind.parameters, turn.forProvider, turn.initProvider)
+  const fits = candidates.filter(
+    ({ atProvider, createdAt }) =>
+      differencesOf(kit.kind.parameters, wanted, atProvider).length === 0 &&
+      (createdAt === undefined || Date.parse(createdAt) >= history.pending! - CLOCK_SKEW),
+  )
+  if (fits.length === 0) return undefined
+  const { items } = await kit.client.list(kit.kind.type, { signal: turn.signal })
+  const taken = new Set(items.filter(({ metadata }) => metadata.uid !== uid).map(externalNameOf))
+  const found = fits.find(
+    ({ externalName }) => !taken.has(externalName!) && (kit.claimed.get(externalName!) ?? uid) === uid,
+  )
+  if (found) kit.claimed.set(found.externalName!, uid)
+  return found
+}
+
+/** By how much the provider's clock may be behind ours. */
+const CLOCK_SKEW = 60_000
+
+/** A create was begun, nobody saw its end, and looking for what it made cannot have an answer yet. */
+export function createInDoubt({ kit, history, managed }: Turn): boolean {
+  const { kind, clock } = kit
+  if (!history.incomplete || clock.now() - history.pending! >= kind.consistencySeconds * 1000) return false
+  if (isDeleted(managed)) return canBeFound(kind)
+  // Repeating it is harmless where the name or the token is the same.
+  return !kind.naturalKey && !kind.token && canBeFound(kind)
+}
+
+/** Only a repeated create can tell the name of what an interrupted one made. */
+export function nameOnlyByToken({ kit, history, externalName }: Turn): boolean {
+  return history.incomplete && kit.kind.token && externalName === '' && !canBeFound(kit.kind)
+}
+
+/** Neither token, nor list, nor a name of our choosing: only a human can tell what became of the create. */
+export function needsHuman({ kit, history }: Turn): boolean {
+  return history.incomplete && !kit.kind.token && !canBeFound(kit.kind)
+}

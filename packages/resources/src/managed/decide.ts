@@ -1,0 +1,129 @@
+import type { Difference } from '../external/external.js'
+import type { Action } from './policy.js'
+
+/** All that a decision may depend on. Gathered before, so that deciding needs no I/O. */
+export interface Facts {
+  readonly deleted: boolean
+  /** Somebody else's finalizer is on the object. */
+  readonly otherFinalizers: boolean
+  readonly exists: boolean
+  /** Made so recently that the provider may not show it yet. */
+  readonly createdRecently: boolean
+  /** A create was begun whose end nobody saw, and looking may not have found what it made yet. */
+  readonly createInDoubt: boolean
+  /** The external resource cannot be found by looking, but a create with the same token tells its name. */
+  readonly nameOnlyByToken: boolean
+  /** There is something to fill in that the user left open. */
+  readonly lateInitialize: boolean
+  /** Where spec and external resource differ, without what the user told us to ignore. */
+  readonly differences: readonly Difference[]
+  /** False when the kind says so by itself, with or without differences. */
+  readonly upToDate: boolean
+  readonly may: Readonly<Record<Action, boolean>>
+}
+
+/** Something that would be done if the policies allowed it. */
+export interface Suppressed {
+  readonly action: Action
+  readonly because: string
+}
+
+export type Call = 'Create' | 'Update' | 'Delete'
+
+export interface Decision {
+  readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'settle'
+  /** The external calls that follow, in order. */
+  readonly calls: readonly Call[]
+  readonly because: string
+  readonly lateInitialize: boolean
+  /** Corrected by the Update call, if there is one. */
+  readonly differences: readonly Difference[]
+  readonly suppressed: readonly Suppressed[]
+}
+
+type Rule = (facts: Facts) => Decision | undefined
+
+/** The life of a managed resource. The first rule that speaks wins. */
+const rules: readonly Rule[] = [
+  createdMomentsAgo,
+  createInDoubt,
+  heldByOthers,
+  nameOfDoubtfulCreate,
+  deleteExternal,
+  releaseManaged,
+  createExternal,
+  absentAndNotOursToCreate,
+]
+
+export function decide(facts: Facts): Decision {
+  for (const rule of rules) {
+    const decision = rule(facts)
+    if (decision) return decision
+  }
+  return settle(facts)
+}
+
+function decision(what: Decision['do'], because: string, more: Partial<Decision> = {}): Decision {
+  return { do: what, calls: [], because, lateInitialize: false, differences: [], suppressed: [], ...more }
+}
+
+// Many cloud APIs are eventually consistent: a resource made a second ago may
+// not be listed yet. Taking that for absence would make it twice.
+function createdMomentsAgo({ exists, createdRecently }: Facts): Decision | undefined {
+  if (!exists && createdRecently) return decision('wait', 'Waiting for external resource existence to be confirmed')
+}
+
+// The same for a create that was cut off: what it made may yet show up.
+function createInDoubt({ exists, createInDoubt }: Facts): Decision | undefined {
+  if (!exists && createInDoubt) return decision('wait', 'Waiting to see whether an interrupted creation took effect')
+}
+
+function heldByOthers({ deleted, otherFinalizers }: Facts): Decision | undefined {
+  if (deleted && otherFinalizers) return decision('wait', 'another controller still holds the object')
+}
+
+// Nobody knows how the provider calls what an interrupted create made. Asking
+// again with the same token tells; letting go without asking would leak it.
+function nameOfDoubtfulCreate({ deleted, exists, nameOnlyByToken, may }: Facts): Decision | undefined {
+  if (deleted && !exists && nameOnlyByToken && may.delete) {
+    return decision('create', 'to learn the name of what an interrupted creation made', { calls: ['Create'] })
+  }
+}
+
+function deleteExternal({ deleted, exists, may }: Facts): Decision | undefined {
+  if (deleted && exists && may.delete) return decision('delete', 'the object was deleted', { calls: ['Delete'] })
+}
+
+function releaseManaged({ deleted, exists }: Facts): Decision | undefined {
+  if (!deleted) return undefined
+  const suppressed: Suppressed[] = exists ? [{ action: 'delete', because: 'the policies do not allow Delete' }] : []
+  return decision('release', 'the object was deleted', { suppressed })
+}
+
+function createExternal({ exists, may }: Facts): Decision | undefined {
+  if (!exists && may.create) return decision('create', 'the external resource does not exist', { calls: ['Create'] })
+}
+
+function absentAndNotOursToCreate({ exists }: Facts): Decision | undefined {
+  if (exists) return undefined
+  const suppressed: Suppressed[] = [{ action: 'create', because: 'the policies do not allow Create' }]
+  return decision('fail', 'external resource does not exist', { suppressed })
+}
+
+/** It exists and is wanted: fill in, correct, or leave it. */
+function settle({ lateInitialize, differences, upToDate, may }: Facts): Decision {
+  const suppressed: Suppressed[] = []
+  if (lateInitialize && !may.lateInitialize) {
+    suppressed.push({ action: 'lateInitialize', because: 'the policies do not allow LateInitialize' })
+  }
+  if (!upToDate && !may.update) {
+    suppressed.push({ action: 'update', because: 'the policies do not allow Update' })
+  }
+  const calls: Call[] = !upToDate && may.update ? ['Update'] : []
+  return decision('settle', upToDate ? 'the external resource is as wanted' : 'the external resource differs', {
+    calls,
+    lateInitialize: lateInitialize && may.lateInitialize,
+    differences,
+    suppressed,
+  })
+}

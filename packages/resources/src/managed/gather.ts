@@ -1,0 +1,86 @@
+import type { Difference, Sight } from '../external/external.js'
+import { callExternal } from './call.js'
+import { createInDoubt, nameOnlyByToken, searchLost } from './create.js'
+import type { Facts } from './decide.js'
+import { differencesOf, emptyFields, setAside } from './difference.js'
+import { createdWithin, finalizer, isDeleted } from './meta.js'
+import { withSensitiveValues } from './secrets.js'
+import { step, type Turn, type Values } from './turn.js'
+
+/** All that was found out in a turn. */
+export interface Gathered {
+  readonly turn: Turn
+  readonly client: unknown
+  readonly sight: Sight
+  /** With sensitive values. */
+  readonly forProvider: Values
+  readonly facts: Facts
+  /** What late initialization would fill in. */
+  readonly fill: Values
+  /** Differences that the user told us to leave alone, and those that cannot be changed. */
+  readonly ignored: readonly Difference[]
+  readonly immutable: readonly Difference[]
+}
+
+/** Looks at the external resource and draws up the facts. */
+export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
+  const { kit } = turn
+  const { sight, forProvider } = await step(
+    { reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' },
+    () => look(turn, client),
+  )
+  kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
+  if (sight.exists) turn.saw(sight)
+  return { turn, client, sight, forProvider, ...factsOf(turn, sight, forProvider) }
+}
+
+async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forProvider: Values }> {
+  const { kit, managed, signal } = turn
+  const forProvider =
+    kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
+  const call = { client, managed, externalName: turn.externalName, forProvider, signal }
+  const sight = await callExternal(turn, 'Observe', () => kit.kind.external.observe(call))
+  if (sight.exists || !turn.history.attempted) return { sight, forProvider }
+  return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
+}
+
+function factsOf(
+  turn: Turn,
+  sight: Sight,
+  forProvider: Values,
+): Pick<Gathered, 'facts' | 'fill' | 'ignored' | 'immutable'> {
+  const { kit, managed, policies, history } = turn
+  const { parameters, consistencySeconds } = kit.kind
+  const atProvider: Values = sight.exists ? sight.atProvider : {}
+  const settled = sight.exists && sight.upToDate === true
+  const found = sight.exists && !settled ? differencesOf(parameters, forProvider, atProvider) : []
+  const patterns = kit.features.ignoreChanges ? (turn.spec.ignoreChanges ?? []) : []
+  const { kept, ignored } = setAside(found, patterns, forProvider)
+  const fixed = kept.filter(({ path }) => isImmutable(turn, path))
+  const differences = fixed.length > 0 ? kept.filter((difference) => !fixed.includes(difference)) : kept
+  const fill = sight.exists ? emptyFields(parameters, turn.forProvider, turn.initProvider, atProvider) : {}
+  const facts: Facts = {
+    deleted: isDeleted(managed),
+    otherFinalizers: (managed.metadata.finalizers ?? []).some((name) => name !== finalizer),
+    exists: sight.exists,
+    createdRecently: createdWithin(history, consistencySeconds * 1000, kit.clock.now()),
+    createInDoubt: createInDoubt(turn),
+    nameOnlyByToken: nameOnlyByToken(turn),
+    lateInitialize: Object.keys(fill).length > 0,
+    differences,
+    upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
+    may: policies.may,
+  }
+  return { facts, fill, ignored, immutable: fixed }
+}
+
+function isImmutable({ kit }: Turn, path: string): boolean {
+  let node = kit.kind.parameters
+  for (const name of path.split('.')) {
+    const field = node.fields?.[name]
+    if (!field) return false
+    if (field.immutable) return true
+    node = field
+  }
+  return false
+}

@@ -1,0 +1,94 @@
+import { randomInt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Client, type Clock, type KubeObject, systemClock } from '@crosstie/kube'
+import type { ManagedKind } from '../definition/define.js'
+import { unionOf } from '../definition/openapi.js'
+import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
+import { type Budgets, unlimited } from '../external/budget.js'
+import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
+
+/** When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace. */
+export type Next =
+  | { readonly after: 'never' }
+  | { readonly after: 'backoff' }
+  | { readonly after: 'poll'; readonly seconds: number }
+
+/** Tells people what happened to an object. Repetitions are for it to fold together. */
+export interface EventRecorder {
+  event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void
+}
+
+/** What is counted about managed resources. */
+export interface ManagedMetrics {
+  /** A reconcile came to an end. */
+  reconciled(kind: ManagedKind, outcome: 'settled' | 'changed' | 'waiting' | 'failed'): void
+  /** The external resource of the object with this uid was looked at. */
+  observed(kind: ManagedKind, uid: string): void
+  /** A call was made to the provider. */
+  called(kind: ManagedKind, call: string, failed: boolean): void
+}
+
+export interface Features {
+  /** Management policies and initProvider (POL8). */
+  readonly managementPolicies: boolean
+  /** spec.ignoreChanges (INI5). */
+  readonly ignoreChanges: boolean
+}
+
+export interface ManagedOptions {
+  readonly client: Client
+  readonly events?: EventRecorder
+  readonly clock?: Clock
+  readonly metrics?: ManagedMetrics
+  readonly features?: Partial<Features>
+  /** How often a settled external resource is looked at again. */
+  readonly pollSeconds?: number
+  /** The least that an object may ask for by annotation. */
+  readonly minPollSeconds?: number
+  /** Has the last word on the interval: spreads polls, or slows some down. */
+  readonly adjustPoll?: (managed: KubeObject, seconds: number) => number
+  readonly budgets?: Budgets
+  readonly surroundings?: Partial<Surroundings>
+  /** A random integer from 0 up to, not including, the bound; for generated passwords. */
+  readonly random?: (bound: number) => number
+}
+
+/** Everything that a reconcile of one kind needs. Settled once: past this nobody asks whether an option was given. */
+export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroundings'>> {
+  readonly kind: ManagedKind
+  readonly features: Features
+  readonly surroundings: Surroundings
+  /** All fields of status.atProvider. */
+  readonly atProvider: Node
+  readonly referenceFields: readonly FoundNode[]
+  readonly sensitiveFields: readonly FoundNode[]
+  readonly usages: UsageTracker | undefined
+  /** External names that objects of this process are taking for their own, by name: two must not take one. */
+  readonly claimed: Map<string, string>
+}
+
+export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
+  return {
+    kind,
+    client: options.client,
+    events: options.events ?? { event: () => {} },
+    clock: options.clock ?? systemClock,
+    metrics: options.metrics ?? { reconciled: () => {}, observed: () => {}, called: () => {} },
+    features: { managementPolicies: true, ignoreChanges: true, ...options.features },
+    pollSeconds: options.pollSeconds ?? 60,
+    minPollSeconds: options.minPollSeconds ?? 0,
+    adjustPoll: options.adjustPoll ?? ((_, seconds) => seconds),
+    budgets: options.budgets ?? unlimited,
+    surroundings: {
+      environment: process.env,
+      readFile: (path) => readFile(path, 'utf8'),
+      ...options.surroundings,
+    },
+    random: options.random ?? ((bound) => randomInt(bound)),
+    atProvider: unionOf(kind.parameters, kind.observation),
+    referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
+    sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
+    claimed: new Map(),
+    usages: kind.providerConfig && new UsageTracker(options.client, kind.providerConfig),
+  }
+}

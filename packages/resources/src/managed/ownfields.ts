@@ -1,0 +1,51 @@
+import { apiVersionOf, isObject, type KubeObject, setOwn } from '@crosstie/kube'
+import type { Turn, Values } from './turn.js'
+
+/**
+ * Writes fields of the spec as our own: server-side apply under a field
+ * manager that only we use. Applying means stating everything that the manager
+ * owns, so what it owned before is stated again. The revision goes along: the
+ * write fails as a conflict if anybody wrote since we read, so `force` cannot
+ * take a field from a user who has just set it.
+ */
+export async function applyOwn(turn: Turn, manager: string, added: Values): Promise<KubeObject> {
+  const { kit, managed } = turn
+  const spec = merge(ownedSpec(managed, manager), added)
+  const { name, namespace, resourceVersion } = managed.metadata
+  const object = {
+    apiVersion: apiVersionOf(kit.kind.type),
+    kind: kit.kind.type.kind,
+    metadata: { name: name!, ...(namespace ? { namespace } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
+    spec,
+  }
+  return await kit.client.apply(kit.kind.type, object, { fieldManager: manager, force: true, signal: turn.signal })
+}
+
+/** The part of the spec that the manager owns, as it is now. */
+function ownedSpec(object: KubeObject, manager: string): Values {
+  const entry = object.metadata.managedFields?.find(
+    (m) => m.manager === manager && m.operation === 'Apply' && !m.subresource,
+  )
+  const owned = isObject(entry?.fieldsV1) ? entry.fieldsV1['f:spec'] : undefined
+  return owned ? ((pick(object['spec'], owned) ?? {}) as Values) : {}
+}
+
+function pick(value: unknown, owned: unknown): unknown {
+  const fields = isObject(owned) ? Object.keys(owned).filter((key) => key.startsWith('f:')) : []
+  if (fields.length === 0 || !isObject(value)) return value
+  const picked: Record<string, unknown> = {}
+  for (const key of fields) {
+    const name = key.slice(2)
+    if (value[name] !== undefined) setOwn(picked, name, pick(value[name], (owned as Values)[key]))
+  }
+  return picked
+}
+
+function merge(base: Values, added: Values): Values {
+  const merged: Record<string, unknown> = { ...base }
+  for (const key of Object.keys(added)) {
+    const [held, more] = [base[key], added[key]]
+    setOwn(merged, key, isObject(held) && isObject(more) ? merge(held, more) : more)
+  }
+  return merged
+}

@@ -1,0 +1,118 @@
+import { policyNames } from '../definition/crd.js'
+
+/** What may be done to an external resource. */
+export type Action = 'create' | 'update' | 'delete' | 'lateInitialize' | 'observe'
+
+export interface Policies {
+  readonly paused: boolean
+  /** `observe` is leave to write what was seen into status.atProvider; looking is always allowed. */
+  readonly may: Readonly<Record<Action, boolean>>
+  /** Nothing but looking is allowed. */
+  readonly onlyObserve: boolean
+  /** Why the policies cannot be kept. */
+  readonly refused: string | undefined
+  /** What the user set but is ignored, and why. */
+  readonly ignored: string | undefined
+}
+
+/** The parts of a spec that say what may be done. */
+export interface PolicySpec {
+  readonly managementPolicies?: readonly string[] | string | null
+  readonly managementPolicy?: string
+  readonly deletionPolicy?: string
+  readonly initProvider?: object
+}
+
+export interface PolicyOptions {
+  /** --enable-alpha-management-policies */
+  readonly gate: boolean
+  readonly hasDeletionPolicy: boolean
+  readonly refuse?: ((policies: readonly string[]) => string | undefined) | undefined
+}
+
+const everything: Readonly<Record<Action, boolean>> = {
+  create: true,
+  update: true,
+  delete: true,
+  lateInitialize: true,
+  observe: true,
+}
+
+/** What the policies of a spec allow (POL1 to POL9). Every subset of the six names means something. */
+export function policiesOf(spec: PolicySpec, options: PolicyOptions): Policies {
+  return options.gate ? gatedPolicies(spec, options) : ungatedPolicies(spec, options)
+}
+
+function gatedPolicies(spec: PolicySpec, { hasDeletionPolicy, refuse }: PolicyOptions): Policies {
+  const names = [...new Set(namesOf(spec))]
+  const unknown = names.some((name) => !(policyNames as readonly string[]).includes(name))
+  const refused = unknown
+    ? `\`spec.managementPolicies\` is set to a value(${listOf(names)}) which is not supported. Check docs for supported policies`
+    : refuse?.(names)
+  const has = (name: string) => !unknown && (names.includes(name) || names.includes('*'))
+  return {
+    paused: names.length === 0,
+    may: {
+      create: has('Create'),
+      update: has('Update'),
+      delete: has('Delete') && !(hasDeletionPolicy && keepsExternal(spec, names)),
+      lateInitialize: has('LateInitialize'),
+      observe: has('Observe'),
+    },
+    onlyObserve: !unknown && names.length === 1 && names[0] === 'Observe',
+    refused: names.length === 0 ? undefined : refused,
+    ignored: undefined,
+  }
+}
+
+/** Orphan always wins (POL6). A CRD without a default for deletionPolicy errs towards keeping, unless Delete is named. */
+function keepsExternal({ deletionPolicy = '' }: PolicySpec, names: readonly string[]): boolean {
+  return deletionPolicy === 'Orphan' || (deletionPolicy === '' && !names.includes('Delete'))
+}
+
+function ungatedPolicies(spec: PolicySpec, { hasDeletionPolicy }: PolicyOptions): Policies {
+  const names = namesOf(spec)
+  const set = [
+    ...(names.some((name) => name !== '*') || spec.managementPolicy ? ['spec.managementPolicies'] : []),
+    ...(spec.initProvider && Object.keys(spec.initProvider).length > 0 ? ['spec.initProvider'] : []),
+  ]
+  return {
+    paused: false,
+    may: { ...everything, delete: !(hasDeletionPolicy && spec.deletionPolicy === 'Orphan') },
+    onlyObserve: false,
+    refused: undefined,
+    ignored:
+      set.length > 0 ? `${set.join(' and ')} ignored: the feature management policies is not enabled` : undefined,
+  }
+}
+
+function namesOf(spec: PolicySpec): readonly string[] {
+  const { managementPolicies, managementPolicy } = spec
+  if (typeof managementPolicies === 'string') return migratedPolicies(managementPolicies, spec.deletionPolicy)
+  const byDefault = !managementPolicies || (managementPolicies.length === 1 && managementPolicies[0] === '*')
+  if (managementPolicy && byDefault) return migratedPolicies(managementPolicy, spec.deletionPolicy)
+  return managementPolicies ?? []
+}
+
+const allButDelete = ['Create', 'Update', 'Observe', 'LateInitialize']
+
+/** What the old, single-valued policy means in new words (POL7). */
+export function migratedPolicies(old: string, deletionPolicy = 'Delete'): readonly string[] {
+  switch (old) {
+    case 'ObserveOnly':
+      return ['Observe']
+    case 'OrphanOnDelete':
+      return allButDelete
+    case 'Default':
+    case 'Full':
+    case 'FullControl':
+      return deletionPolicy === 'Orphan' ? allButDelete : ['*']
+    default:
+      return [old]
+  }
+}
+
+/** The names as messages show them: always in the same order, so that a message is not news each time. */
+export function listOf(names: readonly string[]): string {
+  return `[${[...names].sort().join(' ')}]`
+}

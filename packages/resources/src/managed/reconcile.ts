@@ -1,0 +1,119 @@
+import { conditionsOf, isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
+import { act, release } from './act.js'
+import { connect, disconnect } from './call.js'
+import { conditions } from './conditions.js'
+import { needsHuman } from './create.js'
+import { decide } from './decide.js'
+import { gather } from './gather.js'
+import type { Kit, Next } from './kit.js'
+import { isDeleted, isPaused } from './meta.js'
+import { resolveReferences } from './references.js'
+import { Failure, Turn } from './turn.js'
+
+/**
+ * Brings one external resource in line with one managed resource.
+ *
+ * Gather facts, decide, act: only the first and the last talk to anybody.
+ * Throws only when the object cannot be read or its status cannot be written.
+ */
+export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
+  let turn: Turn | undefined
+  try {
+    const managed = await read(kit, key, signal)
+    if (!managed) return { after: 'never' }
+    turn = new Turn(kit, managed, signal)
+    const next = await settleUnseen(turn)
+    if (next) return next
+
+    await resolveReferences(turn)
+    const client = await connect(turn)
+    try {
+      const gathered = await gather(turn, client)
+      const decision = decide(gathered.facts)
+      return await act[decision.do](gathered, decision)
+    } catch (error) {
+      return await reportFailure(turn, error)
+    } finally {
+      await disconnect(turn, client)
+    }
+  } catch (error) {
+    return await reportFailure(turn, error)
+  }
+}
+
+async function read(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
+  try {
+    return await kit.client.get(kit.kind.type, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    if (isConflict(error)) throw error
+    throw new Error(`cannot get managed resource: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** What is settled before anybody is called: it must work even when the credentials are gone. */
+async function settleUnseen(turn: Turn): Promise<Next | undefined> {
+  const { policies, managed } = turn
+  if (policies.paused || isPaused(managed)) return await pause(turn)
+  if (turn.request) turn.event('Normal', 'ReconcileRequestHandled', 'Handling reconcile request')
+  if (policies.refused) {
+    turn.event('Warning', 'CannotUseInvalidManagementPolicy', policies.refused)
+    await turn.report(conditions.reconcileError(policies.refused))
+    return { after: 'never' }
+  }
+  warn(turn)
+  if (isDeleted(managed) && !policies.may.delete) return await release(turn)
+  if (needsHuman(turn)) {
+    const message =
+      'cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed'
+    turn.event('Warning', 'CannotInitializeManagedResource', message)
+    await turn.report(conditions.creating(), conditions.reconcileError(message))
+    return { after: 'never' }
+  }
+  return undefined
+}
+
+async function pause(turn: Turn): Promise<Next> {
+  const synced = conditionsOf(turn.managed).find(({ type }) => type === 'Synced')
+  if (synced?.reason !== 'ReconcilePaused') {
+    const ways = '`spec.managementPolicies` or the pause annotation'
+    turn.event('Normal', 'ReconciliationPaused', `Reconciliation is paused either through the ${ways}`)
+  }
+  // A request to reconcile is not handled by not reconciling.
+  turn.request = undefined
+  await turn.report(conditions.reconcilePaused())
+  return { after: 'never' }
+}
+
+/** Tells, once for each generation, of fields that are ignored or on their way out. */
+function warn(turn: Turn): void {
+  if (turn.alreadyReported) return
+  const { policies, spec } = turn
+  if (policies.ignored) turn.event('Warning', 'FieldIgnored', policies.ignored)
+  if (spec.deletionPolicy === 'Orphan' && turn.kit.features.managementPolicies) {
+    turn.event(
+      'Warning',
+      'FieldDeprecated',
+      'spec.deletionPolicy is deprecated: leave Delete out of spec.managementPolicies instead',
+    )
+  }
+  if (spec.managementPolicy) {
+    turn.event('Warning', 'FieldDeprecated', 'spec.managementPolicy is deprecated: use spec.managementPolicies')
+  }
+}
+
+/** The one place where failures are told of. */
+async function reportFailure(turn: Turn | undefined, error: unknown): Promise<Next> {
+  // Somebody wrote the object while we worked. That is ordinary life, not
+  // news: we look again, and tell nobody.
+  if (isConflict(error) && !(error instanceof Failure)) return { after: 'backoff' }
+  if (!turn || !(error instanceof Failure)) throw error
+  if (error.reason) turn.event('Warning', error.reason, error.eventMessage)
+  try {
+    await turn.report(...error.conditions, conditions.reconcileError(error.message))
+  } catch (failed) {
+    if (isConflict(failed)) return { after: 'backoff' }
+    throw failed
+  }
+  return { after: 'backoff' }
+}

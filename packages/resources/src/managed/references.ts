@@ -1,0 +1,85 @@
+import { equal, type KubeObject, messageOf, setFieldValue } from '@crosstie/kube'
+import { referenceFields } from '../definition/schema.js'
+import { extractor, type ObjectReference, type ObjectSelector, resolveMany, resolveOne } from '../reference/resolve.js'
+import { isDeleted } from './meta.js'
+import { applyOwn } from './ownfields.js'
+import { step, type Turn, type Values } from './turn.js'
+
+export const referenceManager = 'managed.crossplane.io/api-simple-reference-resolver'
+
+/**
+ * Fills the fields that references give. What was resolved is applied under a
+ * field manager of our own, so that it is neither lost to nor fought over with
+ * those who apply the rest.
+ */
+export async function resolveReferences(turn: Turn): Promise<void> {
+  if (isDeleted(turn.managed) || turn.kit.referenceFields.length === 0) return
+  const reason = 'CannotResolveResourceReferences'
+  const resolved = await step({ reason, both: true }, () => resolveAll(turn))
+  if (equal(resolved, {})) return
+  await step({ reason, prefix: 'cannot patch the managed resource via server-side apply: ', both: true }, async () => {
+    turn.managed = await applyOwn(turn, referenceManager, resolved)
+  })
+}
+
+/** What resolving adds to the spec. */
+async function resolveAll(turn: Turn): Promise<Values> {
+  let found: Values = {}
+  for (const side of ['forProvider', 'initProvider'] as const) {
+    const values = side === 'forProvider' ? turn.forProvider : turn.initProvider
+    if (!values) continue
+    for (const { path, node } of turn.kit.referenceFields) {
+      try {
+        for (const [name, value] of Object.entries(await resolveField(turn, values, path, node.type === 'list'))) {
+          found = setFieldValue(found, [{ field: side }, ...path.slice(0, -1).map(fieldOf), { field: name }], value)
+        }
+      } catch (error) {
+        const where = `spec.${side}.${path.join('.')}`
+        throw new Error(`cannot resolve references: ${where}: ${messageOf(error)}`, { cause: error })
+      }
+    }
+  }
+  return found
+}
+
+const fieldOf = (field: string) => ({ field })
+
+async function resolveField(turn: Turn, values: Values, path: readonly string[], many: boolean): Promise<Values> {
+  const { kit, managed } = turn
+  let parent: Values | undefined = values
+  let node = kit.kind.parameters
+  for (const name of path.slice(0, -1)) {
+    parent = parent?.[name] as Values | undefined
+    node = node.fields![name]!
+  }
+  const name = path.at(-1)!
+  const field = node.fields![name]!
+  const { ref, selector } = referenceFields(name, field)
+  if (!parent || (parent[ref] === undefined && parent[selector] === undefined)) return {}
+  const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
+  const given = { selector: parent[selector] as ObjectSelector | undefined }
+  const from = referrer(managed)
+  if (many) {
+    const held = { values: (parent[name] ?? []) as string[], references: (parent[ref] ?? []) as ObjectReference[] }
+    const { values, references } = await resolveMany(kit.client, from, target, { ...held, ...given })
+    return changes({ [name]: values, [ref]: references }, parent)
+  }
+  const held = { value: String(parent[name] ?? ''), reference: parent[ref] as ObjectReference | undefined }
+  const { value, reference } = await resolveOne(kit.client, from, target, { ...held, ...given })
+  return changes({ [name]: value, [ref]: reference }, parent)
+}
+
+/** An optional reference that leads nowhere leaves what the user wrote as it is. */
+function changes(resolved: Values, held: Values): Values {
+  const isEmpty = (value: unknown) =>
+    value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(
+    Object.entries(resolved).filter(([name, value]) => !isEmpty(value) && !equal(value, held[name])),
+  )
+}
+
+function referrer(managed: KubeObject) {
+  const spec = managed['spec'] as { aggregateRef?: { name?: string; uid?: string } } | undefined
+  const { ownerReferences: owners, namespace } = managed.metadata
+  return { deleted: false, owners, namespace, aggregate: spec?.aggregateRef }
+}

@@ -1,0 +1,239 @@
+import {
+  type Condition,
+  conditionsOf,
+  equal,
+  isConflict,
+  isObject,
+  type Json,
+  type KubeObject,
+  messageOf,
+  setConditions,
+  timestamp,
+} from '@crosstie/kube'
+import type { Node } from '../definition/schema.js'
+import type { Present } from '../external/external.js'
+import { conditions } from './conditions.js'
+import type { Kit, Next } from './kit.js'
+import { type CreateHistory, createHistoryOf, externalNameOf, newReconcileRequest, pollIntervalOf } from './meta.js'
+import { type Policies, type PolicySpec, policiesOf } from './policy.js'
+
+export type Values = Readonly<Record<string, unknown>>
+
+export interface ManagedSpec extends PolicySpec {
+  readonly forProvider?: Values
+  readonly initProvider?: Values
+  readonly ignoreChanges?: readonly string[]
+  readonly providerConfigRef?: { readonly name: string }
+  readonly writeConnectionSecretToRef?: { readonly name: string; readonly namespace?: string }
+  readonly aggregateRef?: { readonly name?: string; readonly uid?: string }
+}
+
+/** A step that failed: how it is told, and what the object's conditions say of it. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  /** Of the event; undefined sends none. */
+  readonly reason: string | undefined
+  readonly eventMessage: string
+  readonly conditions: readonly Condition[]
+
+  constructor(
+    told: {
+      readonly reason?: string | undefined
+      readonly message: string
+      readonly eventMessage?: string
+      readonly conditions?: readonly Condition[]
+    },
+    options?: ErrorOptions,
+  ) {
+    super(told.message, options)
+    this.reason = told.reason
+    this.eventMessage = told.eventMessage ?? told.message
+    this.conditions = told.conditions ?? []
+  }
+}
+
+export interface Telling {
+  /** Reason of the event; absent: no event. */
+  readonly reason?: string
+  /** Put before the error's own words in the condition; the event has only those, unless `both`. */
+  readonly prefix?: string
+  readonly both?: boolean
+  readonly conditions?: readonly Condition[]
+  /** Told even when it is a conflict, which otherwise means that somebody was faster and we just look again. */
+  readonly evenConflicts?: boolean
+}
+
+/** Runs one step. What leaves here when it fails is a conflict, to be looked at again in silence, or a Failure. */
+export async function step<T>(telling: Telling, run: () => Promise<T> | T): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof Failure || (isConflict(error) && !telling.evenConflicts)) throw error
+    const message = `${telling.prefix ?? ''}${messageOf(error)}`
+    throw new Failure(
+      {
+        reason: telling.reason,
+        message,
+        eventMessage: telling.both ? message : messageOf(error),
+        ...(telling.conditions ? { conditions: telling.conditions } : {}),
+      },
+      { cause: error },
+    )
+  }
+}
+
+/** One turn of the reconciler: one object, from reading it to reporting on it. */
+export class Turn {
+  readonly policies: Policies
+  readonly history: CreateHistory
+  /** A request to reconcile now, noted as handled when the status is written. */
+  request: string | undefined
+  /** The newest state of the object that we know of. */
+  managed: KubeObject
+  /** Values that must not be shown to anybody, gathered as they are read. */
+  readonly secretValues: string[] = []
+  #atProvider: Values | undefined
+  #ready: Condition | undefined
+
+  constructor(
+    readonly kit: Kit,
+    managed: KubeObject,
+    readonly signal: AbortSignal,
+  ) {
+    this.managed = managed
+    this.history = createHistoryOf(managed)
+    this.request = newReconcileRequest(managed)
+    this.policies = policiesOf(this.spec, {
+      gate: kit.features.managementPolicies,
+      hasDeletionPolicy: kit.kind.hasDeletionPolicy,
+      refuse: kit.kind.refusePolicies,
+    })
+  }
+
+  get spec(): ManagedSpec {
+    return (this.managed['spec'] ?? {}) as ManagedSpec
+  }
+
+  get forProvider(): Values {
+    return this.spec.forProvider ?? {}
+  }
+
+  /** Absent while the gate is off: then it is ignored. */
+  get initProvider(): Values | undefined {
+    return this.kit.features.managementPolicies ? this.spec.initProvider : undefined
+  }
+
+  /** The name to ask the provider for: the annotation, or the object's own where we choose. */
+  get externalName(): string {
+    const noted = externalNameOf(this.managed)
+    return noted === '' && this.kit.kind.name === 'chosen' ? this.managed.metadata.name! : noted
+  }
+
+  /** Remembers what was seen, for whatever status is written in the end. */
+  saw(sight: Present): void {
+    this.#atProvider = this.policies.may.observe ? project(this.kit.atProvider, sight.atProvider) : undefined
+    if (sight.ready !== undefined) {
+      const said = sight.ready
+      this.#ready = said === true ? conditions.available() : said === false ? conditions.unavailable() : said
+    }
+  }
+
+  /** Does the last report speak of the generation that the object has now? */
+  get alreadyReported(): boolean {
+    const synced = conditionsOf(this.managed).find(({ type }) => type === 'Synced')
+    return synced?.observedGeneration === this.managed.metadata.generation
+  }
+
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.kit.events.event(this.managed, type, reason, this.redact(message))
+  }
+
+  /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
+  async report(...said: readonly Condition[]): Promise<void> {
+    const { kit, managed } = this
+    const old = (managed['status'] ?? {}) as Values
+    const status: Record<string, unknown> = { ...old }
+    if (this.#atProvider) status['atProvider'] = this.#atProvider
+    if (this.request) status['lastHandledReconcileAt'] = this.request
+    const held = conditionsOf(managed)
+    const now = { lastTransitionTime: timestamp(kit.clock.now()) }
+    const generation = managed.metadata.generation
+    const own = said.map((condition) => ({
+      ...this.#redacted(condition),
+      ...now,
+      ...(generation ? { observedGeneration: generation } : {}),
+    }))
+    const seen =
+      this.#ready && !said.some(({ type }) => type === 'Ready') ? [{ ...this.#redacted(this.#ready), ...now }] : []
+    status['conditions'] = setConditions(held, ...seen, ...own)
+    if (status['conditions'] === held && equal(status, old)) return
+    try {
+      const written = { ...managed, status }
+      this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal: this.signal })
+    } catch (error) {
+      if (isConflict(error)) throw error
+      throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  #redacted(condition: Condition): Condition {
+    return condition.message ? { ...condition, message: this.redact(condition.message) } : condition
+  }
+
+  /** The text without any value that is a secret. */
+  redact(text: string): string {
+    let result = text
+    for (const value of this.secretValues) {
+      if (value.length < 4) continue
+      for (const form of [value, encodeURIComponent(value), Buffer.from(value).toString('base64')]) {
+        result = result.replaceAll(form, '<redacted>')
+      }
+    }
+    return result
+  }
+
+  /** When a settled object is looked at again. */
+  poll(): Next {
+    const { kit, managed } = this
+    const asked = pollIntervalOf(managed)
+    const interval = asked === undefined ? kit.pollSeconds : Math.max(asked, kit.minPollSeconds)
+    const seconds = kit.adjustPoll(managed, interval)
+    return seconds > 0 ? { after: 'poll', seconds } : { after: 'never' }
+  }
+
+  /**
+   * Changes the metadata from the revision that we read: if somebody wrote in
+   * between, this is a conflict and we look again.
+   */
+  async patchMetadata(metadata: Record<string, unknown>): Promise<void> {
+    const { kit, managed } = this
+    const { name, namespace, resourceVersion } = managed.metadata
+    const key = { name: name!, ...(namespace ? { namespace } : {}) }
+    const patch = { metadata: { resourceVersion, ...metadata } } as unknown as Json
+    this.managed = await kit.client.patch(kit.kind.type, key, { type: 'merge', patch }, { signal: this.signal })
+  }
+}
+
+/**
+ * What the schema has of a reported value. The API server would drop the rest
+ * anyway, and then every report would look new.
+ */
+function project(node: Node, value: unknown): Values {
+  return (projected(node, value) ?? {}) as Values
+}
+
+function projected(node: Node, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined
+  if (node.type === 'object' && isObject(value)) {
+    const kept: Record<string, unknown> = {}
+    for (const name in value) {
+      const field = node.fields?.[name]
+      if (!field || field.sensitive) continue
+      const inner = projected(field, value[name])
+      if (inner !== undefined) kept[name] = inner
+    }
+    return kept
+  }
+  if (node.type === 'list' && Array.isArray(value)) return value.map((item) => projected(node.items!, item))
+  return value
+}

@@ -1,0 +1,123 @@
+import { apiVersionOf, type Client, isAlreadyExists, type Json, type KubeObject, messageOf } from '@crosstie/kube'
+import { readSecretKey } from '../connection/publish.js'
+import { controllerReference } from '../managed/meta.js'
+import type { ProviderConfigKind, ProviderConfiguration } from './define.js'
+
+/** Where credentials may come from, beside Secrets. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly readFile: (path: string) => Promise<string>
+}
+
+interface ConfigSpec {
+  readonly credentials?: {
+    readonly source?: string
+    readonly secretRef?: { readonly name: string; readonly namespace: string; readonly key: string }
+    readonly env?: { readonly name: string }
+    readonly fs?: { readonly path: string }
+  }
+}
+
+/** Reads the ProviderConfig of a managed resource, and its credentials. */
+export async function readProviderConfig(
+  client: Client,
+  kind: ProviderConfigKind,
+  name: string,
+  surroundings: Surroundings,
+  signal?: AbortSignal,
+): Promise<ProviderConfiguration> {
+  const config = await client.get(kind.type, { name }, signal ? { signal } : {}).catch((error) => {
+    throw new Error(`cannot get ProviderConfig ${JSON.stringify(name)}: ${messageOf(error)}`, { cause: error })
+  })
+  const spec = (config['spec'] ?? {}) as ConfigSpec
+  const credentials = await readCredentials(client, spec, surroundings, signal)
+  return {
+    name,
+    revision: `${config.metadata.uid}/${config.metadata.generation ?? config.metadata.resourceVersion}/${fingerprint(credentials)}`,
+    spec: spec as unknown as Readonly<Record<string, Json>>,
+    credentials,
+  }
+}
+
+async function readCredentials(
+  client: Client,
+  { credentials }: ConfigSpec,
+  { environment, readFile }: Surroundings,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  switch (credentials?.source ?? 'None') {
+    case 'Secret': {
+      const ref = credentials?.secretRef
+      if (!ref) throw new Error('the ProviderConfig takes credentials from a Secret but names none')
+      const value = await readSecretKey(client, ref, signal)
+      if (value === undefined)
+        throw new Error(`no key ${ref.key} in Secret ${ref.namespace}/${ref.name} for credentials`)
+      return value
+    }
+    case 'Environment': {
+      const name = credentials?.env?.name ?? ''
+      const value = environment[name]
+      if (value === undefined) throw new Error(`no environment variable ${JSON.stringify(name)} for credentials`)
+      return value
+    }
+    case 'Filesystem': {
+      const path = credentials?.fs?.path ?? ''
+      return await readFile(path).catch((error) => {
+        throw new Error(`cannot read credentials from ${path}: ${messageOf(error)}`, { cause: error })
+      })
+    }
+    default:
+      return undefined
+  }
+}
+
+/** FNV-1a: enough to notice a change, too little to tell anything. */
+function fingerprint(text = ''): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash >>> 0).toString(16)
+}
+
+/**
+ * Notes that a managed resource uses a ProviderConfig, so that it is not
+ * deleted under it. The note is the managed resource's own: it goes with it.
+ */
+export class UsageTracker {
+  readonly #known = new Map<string, string>()
+
+  constructor(
+    private readonly client: Client,
+    private readonly kind: ProviderConfigKind,
+  ) {}
+
+  async track(managed: KubeObject, config: string, signal?: AbortSignal): Promise<void> {
+    const uid = managed.metadata.uid ?? ''
+    if (this.#known.get(uid) === config) return
+    const { usageType } = this.kind
+    const usage: KubeObject = {
+      apiVersion: apiVersionOf(usageType),
+      kind: usageType.kind,
+      metadata: {
+        name: uid,
+        labels: { 'crossplane.io/provider-config': config },
+        ownerReferences: [controllerReference(managed)],
+      },
+      providerConfigRef: { name: config },
+      resourceRef: { apiVersion: managed.apiVersion, kind: managed.kind, name: managed.metadata.name, uid },
+    }
+    const options = signal ? { signal } : {}
+    try {
+      await this.client.create(usageType, usage, options)
+    } catch (error) {
+      if (!isAlreadyExists(error))
+        throw new Error(`cannot track use of ProviderConfig: ${messageOf(error)}`, { cause: error })
+      const patch = { metadata: { labels: usage.metadata.labels }, providerConfigRef: { name: config } }
+      await this.client.patch(usageType, { name: uid }, { type: 'merge', patch: patch as never }, options)
+    }
+    this.#known.set(uid, config)
+  }
+
+  forget(uid: string): void {
+    this.#known.delete(uid)
+  }
+}

@@ -1,0 +1,192 @@
+import {
+  type Client,
+  findFieldValue,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type OwnerReference,
+  type ResourceType,
+} from '@crosstie/kube'
+import { externalNameOf, haveSameController } from '../managed/meta.js'
+
+/** A reference to another object, and when and how strictly it is resolved. */
+export interface ObjectReference {
+  readonly name: string
+  readonly namespace?: string
+  readonly policy?: ResolutionPolicy
+}
+
+export interface ResolutionPolicy {
+  readonly resolve?: 'Always' | 'IfNotPresent'
+  readonly resolution?: 'Required' | 'Optional'
+}
+
+export interface ObjectSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchControllerRef?: boolean
+  /** It must belong to the same aggregate. */
+  readonly matchAggregate?: boolean
+  /** It must have been provisioned by this class. */
+  readonly matchClassRef?: { readonly name: string }
+  readonly namespace?: string
+  readonly policy?: ResolutionPolicy
+}
+
+/** Who refers. */
+export interface Referrer {
+  readonly deleted: boolean
+  readonly owners: readonly OwnerReference[] | undefined
+  /** Of a namespaced referrer: references without a namespace mean this one. */
+  readonly namespace?: string | undefined
+  readonly aggregate?: { readonly name?: string; readonly uid?: string } | undefined
+}
+
+/** Where references lead. */
+export interface Target {
+  readonly type: ResourceType
+  readonly extract: (object: KubeObject) => string
+}
+
+/** Why a reference gives no value. */
+export class UnresolvedError extends Error {
+  override readonly name = 'UnresolvedError'
+  readonly why: 'noValue' | 'noMatches' | 'getNotFound' | 'getFailed' | 'listFailed'
+
+  constructor(why: UnresolvedError['why'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.why = why
+  }
+}
+
+export interface One {
+  readonly value: string
+  readonly reference: ObjectReference | undefined
+}
+
+export interface Many {
+  readonly values: readonly string[]
+  readonly references: readonly ObjectReference[]
+}
+
+type Reader = Pick<Client, 'get' | 'list'>
+
+const isAlways = (policy: ResolutionPolicy | undefined): boolean => policy?.resolve === 'Always'
+const isOptional = (policy: ResolutionPolicy | undefined): boolean => policy?.resolution === 'Optional'
+
+/** The value at a path of an object; without a path its external name. */
+export function extractor(path: string | undefined): (object: KubeObject) => string {
+  if (path === undefined) return externalNameOf
+  return (object) => {
+    const value = findFieldValue(object, path)
+    return value === undefined || value === null ? '' : String(value)
+  }
+}
+
+/**
+ * Resolves one field: a selector chooses the reference, the reference gives
+ * the value. What is set stays set, unless the policy says Always.
+ */
+export async function resolveOne(
+  reader: Reader,
+  from: Referrer,
+  target: Target,
+  given: One & { readonly selector: ObjectSelector | undefined },
+): Promise<One> {
+  const { value, reference, selector } = given
+  const asIs = { value, reference }
+  if (from.deleted || (!reference && !selector)) return asIs
+  const again = selector ? isAlways(selector.policy) : isAlways(reference?.policy)
+  if (value !== '' && !again) return asIs
+
+  if (reference && !(selector && again)) {
+    const object = await follow(reader, from, target, reference)
+    if (!object) return { value: '', reference: undefined }
+    return { value: extracted(target, object, reference.policy), reference }
+  }
+  const [match] = await select(reader, from, target, selector!)
+  if (!match && isOptional(selector?.policy)) return { value: '', reference: undefined }
+  if (!match) throw new UnresolvedError('noMatches', 'no resources matched selector')
+  return { value: extracted(target, match, selector?.policy), reference: referenceTo(from, match) }
+}
+
+/** Resolves a list field. Selected values are sorted and unique; references keep their order. */
+export async function resolveMany(
+  reader: Reader,
+  from: Referrer,
+  target: Target,
+  given: Many & { readonly selector: ObjectSelector | undefined },
+): Promise<Many> {
+  const { values, references, selector } = given
+  const asIs = { values, references }
+  if (from.deleted || (references.length === 0 && !selector)) return asIs
+  const again = selector ? isAlways(selector.policy) : references.some(({ policy }) => isAlways(policy))
+  if (values.length > 0 && !again) return asIs
+
+  if (references.length > 0 && !(selector && again)) {
+    const found: string[] = []
+    for (const reference of references) {
+      const object = await follow(reader, from, target, reference)
+      if (!object) return { values: [], references: [] }
+      found.push(extracted(target, object, reference.policy))
+    }
+    return { values: found, references }
+  }
+  const matches = await select(reader, from, target, selector!)
+  if (matches.length === 0 && isOptional(selector?.policy)) return { values: [], references: [] }
+  if (matches.length === 0) throw new UnresolvedError('noMatches', 'no resources matched selector')
+  const byValue = new Map(matches.map((match) => [extracted(target, match, selector?.policy), match]))
+  const sorted = [...byValue.keys()].sort()
+  return { values: sorted, references: sorted.map((value) => referenceTo(from, byValue.get(value)!)) }
+}
+
+function extracted(target: Target, object: KubeObject, policy: ResolutionPolicy | undefined): string {
+  const value = target.extract(object)
+  if (value === '' && !isOptional(policy)) {
+    throw new UnresolvedError('noValue', 'referenced field was empty (referenced resource may not yet be ready)')
+  }
+  return value
+}
+
+async function follow(reader: Reader, from: Referrer, target: Target, reference: ObjectReference) {
+  const key = { name: reference.name, ...namespaceOf(from, target, reference.namespace) }
+  try {
+    return await reader.get(target.type, key)
+  } catch (error) {
+    if (isNotFound(error) && isOptional(reference.policy)) return undefined
+    const why = isNotFound(error) ? 'getNotFound' : 'getFailed'
+    throw new UnresolvedError(why, `cannot get referenced resource: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function select(reader: Reader, from: Referrer, target: Target, selector: ObjectSelector) {
+  const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const labelSelector = labels.map(([name, value]) => `${name}=${value}`).join(',')
+  try {
+    const options = { ...namespaceOf(from, target, selector.namespace), ...(labelSelector ? { labelSelector } : {}) }
+    const { items } = await reader.list(target.type, options)
+    return items.filter((object) => matches(from, selector, object))
+  } catch (error) {
+    throw new UnresolvedError('listFailed', `cannot list resources that match selector: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function matches(from: Referrer, selector: ObjectSelector, object: KubeObject): boolean {
+  const spec = object['spec'] as { classRef?: { name?: string }; aggregateRef?: Referrer['aggregate'] } | undefined
+  if (selector.matchControllerRef && !haveSameController(from.owners, object.metadata.ownerReferences)) return false
+  if (selector.matchClassRef && spec?.classRef?.name !== selector.matchClassRef.name) return false
+  if (!selector.matchAggregate) return true
+  const [ours, theirs] = [from.aggregate, spec?.aggregateRef]
+  if (ours?.uid && theirs?.uid) return ours.uid === theirs.uid
+  return ours?.name !== undefined && ours.name === theirs?.name
+}
+
+function namespaceOf(from: Referrer, target: Target, named: string | undefined): { namespace?: string } {
+  const namespace = named || from.namespace
+  return target.type.namespaced && namespace ? { namespace } : {}
+}
+
+function referenceTo(from: Referrer, { metadata }: KubeObject): ObjectReference {
+  return { name: metadata.name!, ...(from.namespace && metadata.namespace ? { namespace: metadata.namespace } : {}) }
+}
