@@ -8,7 +8,7 @@ import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
 import { type Encode, type Encryption, Keyring } from './keyring.js'
 import { type Loaded, load, snapshotFile } from './load.js'
 import type { Lock } from './lock.js'
-import { Log } from './log.js'
+import { defaultLogSizes, Log, type LogSizes } from './log.js'
 import { PARSED_BYTES } from './memory.js'
 import { type SnapshotRecord, writeSnapshot } from './snapshot.js'
 import { State } from './state.js'
@@ -25,6 +25,7 @@ export interface StoreOptions {
   readonly encryption?: Encryption
   /** A snapshot is taken when the log has grown by as many bytes, or by as many as all objects have. */
   readonly snapshotBytes?: number
+  readonly logSizes?: LogSizes
   readonly files?: Files
 }
 
@@ -57,8 +58,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     if (encryption) await keyring.ensureKey()
     horizon.advance(clock.now())
     const encode = keyring.encoder(encryption?.encrypt ?? (() => false))
-    const { snapshotBytes = SNAPSHOT_BYTES } = options
-    const parts = { files, dataDir, clock, state, horizon, encode, keyFile, lock, snapshotBytes }
+    const { snapshotBytes = SNAPSHOT_BYTES, logSizes = defaultLogSizes } = options
+    const parts = { files, dataDir, clock, state, horizon, encode, keyFile, lock, snapshotBytes, logSizes }
     return new EmbeddedStore(state, parsed, new DurableJournal(parts, loaded), horizon, clock)
   } catch (error) {
     await lock.release()
@@ -76,6 +77,7 @@ interface Parts {
   readonly keyFile: string
   readonly lock: Lock
   readonly snapshotBytes: number
+  readonly logSizes: LogSizes
 }
 
 /** The log, and the snapshots that keep it short. */
@@ -95,8 +97,8 @@ class DurableJournal implements Journal {
     this.#store = loaded.store ?? randomUUID()
     this.#bases = [...loaded.bases]
     this.#snapshotWanted = loaded.outdatedKeys
-    const { files, dataDir: directory, encode } = parts
-    this.#log = new Log({ files, directory, store: this.#store, encode, ...loaded.log })
+    const { files, dataDir: directory, encode, logSizes: sizes } = parts
+    this.#log = new Log({ files, directory, store: this.#store, encode, sizes, ...loaded.log })
     this.#log.bytesWritten = loaded.logBytes
   }
 

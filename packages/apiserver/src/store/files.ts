@@ -62,6 +62,7 @@ const writesThrough = platform === 'linux' && O_DSYNC !== undefined
 class NodeFile implements OpenFile {
   readonly #descriptor: number
   readonly #syncEachWrite: boolean
+  #closed: Promise<void> | undefined
 
   constructor(descriptor: number, syncEachWrite: boolean) {
     this.#descriptor = descriptor
@@ -88,7 +89,9 @@ class NodeFile implements OpenFile {
   }
 
   close(): Promise<void> {
-    return call((done) => fs.close(this.#descriptor, done))
+    // Twice would close whatever file has the number by then.
+    this.#closed ??= call((done) => fs.close(this.#descriptor, done))
+    return this.#closed
   }
 }
 

@@ -5,7 +5,7 @@ import { Encoding, eachRecord, type Frame, type FrameRecord, Kind, Operation } f
 import type { Horizon } from './horizon.js'
 import type { Keyring } from './keyring.js'
 import { segmentFile } from './log.js'
-import { type FoundLog, findLog, readLog } from './recovery.js'
+import { type FoundLog, findLog, type LogFiles, readLog } from './recovery.js'
 import { readSnapshot, readSnapshotHeader } from './snapshot.js'
 import { FIRST_REVISION, type State } from './state.js'
 import { type Parsed, Version } from './version.js'
@@ -47,30 +47,53 @@ export async function load(loading: Loading): Promise<Loaded> {
   for (const name of names.filter((name) => LEFTOVER.test(name))) await files.remove(join(directory, name))
 
   const found = await findLog(files, directory, names)
-  const bases = found.fromTheStart || snapshots.length === 0 ? [FIRST_REVISION, ...snapshots] : snapshots
-  const base = bases.findLast((revision) => revision <= found.compacted) ?? bases[0]!
+  const { base, bases } = chooseBase(directory, snapshots, found)
   const values = new Values(loading)
   const store = snapshots.includes(base) ? await loadSnapshot(loading, base, values) : undefined
   const replay = new Replay(loading, values, bases.at(-1)!)
-  const log = await readLog(files, directory, found, base, (frame, file) => replay.apply(frame, file))
+  const log = await readLog(files, found, base, (frame, file) => replay.apply(frame, file))
   checkBelongTogether(loading, snapshots, store, log)
   state.revision = Math.max(base, log.revision)
   await removeStale(loading, snapshots.filter((revision) => revision < base).map(snapshotFile), log.stale)
   return {
     store: store ?? log.store,
-    bases: bases.filter((revision) => revision >= base),
+    bases,
     log,
     logBytes: replay.bytes,
     outdatedKeys: values.outdatedKeys,
   }
 }
 
-/** What an interrupted clean-up left. The log must not vanish before a snapshot that needs it. */
+/**
+ * Where to begin: with the newest snapshot that lies before all history that was
+ * kept. `bases` are that one and those after it.
+ */
+function chooseBase(directory: string, snapshots: readonly number[], { chain, damaged }: LogFiles) {
+  const oldest = chain[0]?.header
+  const wholeLog = oldest ? oldest.previous === undefined : snapshots.length === 0
+  const all = wholeLog ? [FIRST_REVISION, ...snapshots] : snapshots
+  const reach = oldest?.revision ?? 0
+  const compacted = chain.at(-1)?.header.compacted ?? 0
+  let base = all.findLast((revision) => revision <= compacted) ?? all[0]
+  if (base === undefined || base < reach) {
+    if (damaged) throw new StoreCorruptError(damaged.path, 0, damaged.what)
+    // A clean-up may have been cut short: a snapshot is still there, the log after it is not.
+    base = all.find((revision) => revision >= reach)
+  }
+  if (base === undefined) {
+    const file = join(directory, oldest?.previous ? segmentFile(oldest.previous.sequence) : '')
+    throw new StoreCorruptError(file, 0, `it is missing, and with it changes up to revision ${reach}`)
+  }
+  return { base, bases: all.filter((revision) => revision >= base) }
+}
+
+/** What an interrupted clean-up left. In order for certain: a log must not vanish before what needs it. */
 async function removeStale({ files, directory }: Loading, snapshots: readonly string[], logs: readonly string[]) {
   try {
-    for (const name of snapshots) await files.remove(join(directory, name))
-    if (snapshots.length > 0) await files.syncDirectory(directory)
-    for (const name of logs) await files.remove(join(directory, name))
+    for (const name of [...snapshots, ...logs]) {
+      await files.remove(join(directory, name))
+      await files.syncDirectory(directory)
+    }
   } catch {
     // They are in nobody's way; the next opening tries again.
   }

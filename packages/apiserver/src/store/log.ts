@@ -10,9 +10,19 @@ import type { Encode } from './keyring.js'
  * touches a block that holds another: what was acknowledged cannot be torn.
  */
 export const BLOCK = 4096
-const SEGMENT_MAX = 16 << 20
-/** Blocks are written with zeros ahead of use: then a commit changes no metadata, which halves its cost on ext4. */
-const PREPARED = Buffer.alloc(1 << 20)
+
+/** Sizes of the log's files. */
+export interface LogSizes {
+  /** A new file is begun beyond so many bytes. */
+  readonly file: number
+  /**
+   * So many bytes are written with zeros ahead of use: then a commit changes no
+   * metadata of the file system, which halves its cost on ext4.
+   */
+  readonly prepared: number
+}
+
+export const defaultLogSizes: LogSizes = { file: 16 << 20, prepared: 1 << 20 }
 
 /** The first frame of each log file says where it goes on from. */
 export interface SegmentHeader {
@@ -48,6 +58,7 @@ export interface LogOptions {
   readonly nextSequence: number
   readonly segments: readonly SegmentName[]
   readonly encode: Encode
+  readonly sizes: LogSizes
 }
 
 interface Segment {
@@ -66,6 +77,7 @@ export function segmentFile(sequence: number): string {
 export class Log {
   readonly #options: LogOptions
   readonly #builder = new FrameBuilder()
+  #zeros: Buffer | undefined
   #segments: SegmentName[]
   #segment: Segment | undefined
   #last: Place | undefined
@@ -84,7 +96,7 @@ export class Log {
   async append(batch: Batch): Promise<void> {
     try {
       this.#encode(batch)
-      if (this.#segment && this.#segment.position + this.#builder.length > SEGMENT_MAX) await this.#leave()
+      if (this.#segment && this.#segment.position + this.#builder.length > this.#options.sizes.file) await this.#leave()
       const segment = this.#segment ?? (await this.#begin(batch))
       const { before, compacted, time } = batch
       const revision = batch.changes.at(-1)?.revision ?? before
@@ -112,11 +124,12 @@ export class Log {
     }
   }
 
-  /** Removes files whose every change is at or before the revision. */
+  /** Removes files whose every change is at or before the revision, the oldest first for certain: no gap is ever seen. */
   async discard(revision: number): Promise<void> {
+    const { files, directory } = this.#options
     while (this.#segments.length > 1 && this.#segments[1]!.revision <= revision) {
-      const { files, directory } = this.#options
       await files.remove(join(directory, segmentFile(this.#segments[0]!.sequence)))
+      await files.syncDirectory(directory)
       this.#segments = this.#segments.slice(1)
     }
   }
@@ -147,9 +160,11 @@ export class Log {
 
   async #prepare(segment: Segment, end: number): Promise<void> {
     if (end <= segment.prepared) return
-    const zeros = PREPARED.subarray(0, Math.max(0, Math.min(PREPARED.length, SEGMENT_MAX - segment.prepared)))
+    const { sizes } = this.#options
+    this.#zeros ??= Buffer.alloc(sizes.prepared)
+    const zeros = this.#zeros.subarray(0, Math.max(0, Math.min(sizes.prepared, sizes.file - segment.prepared)))
     try {
-      await writeAll(segment.file, zeros, segment.prepared)
+      if (zeros.length > 0) await writeAll(segment.file, zeros, segment.prepared)
     } catch {
       // The frame may fit where a megabyte of zeros does not; writing it will tell.
     }

@@ -4,21 +4,22 @@ import { type Files, readAll } from './files.js'
 import { aligned, type Frame, frameAt, jsonOf, Kind, sizeOf } from './frame.js'
 import { BLOCK, type Place, type SegmentHeader, type SegmentName, segmentFile } from './log.js'
 
-interface Segment {
+export interface Segment {
   readonly path: string
   readonly header: SegmentHeader
   readonly checksum: number
   readonly begin: number
 }
 
-/** What the names and the first frames of the log's files tell. */
+/** What the first frames of the log's files tell. */
 export interface LogFiles {
-  /** In order, oldest first. */
   readonly sequences: readonly number[]
-  /** What was compacted when the newest file was begun; 0 when there is none. */
-  readonly compacted: number
-  /** Does the log go back to when the store was empty? */
-  readonly fromTheStart: boolean
+  /** Files that go on one from the other, up to the newest; oldest first. */
+  readonly chain: readonly Segment[]
+  /** Files that are not part of it, though they are no older. */
+  readonly unused: readonly string[]
+  /** The file before the chain, if it is there but cannot be read, and why. */
+  readonly damaged: { readonly path: string; readonly what: string } | undefined
 }
 
 /** The log as it was read. */
@@ -36,19 +37,26 @@ export interface FoundLog {
 
 const LOG_FILE = /^log-(\d{12})$/
 
+/** Looks at the first frame of the log's files, from the newest back as far as they go on from each other. */
 export async function findLog(files: Files, directory: string, names: readonly string[]): Promise<LogFiles> {
   const sequences = names.flatMap((name) => LOG_FILE.exec(name)?.[1] ?? []).map(Number)
   sequences.sort((a, b) => a - b)
-  let compacted = 0
-  for (const sequence of [...sequences].reverse()) {
-    const segment = await openSegment(files, join(directory, segmentFile(sequence)))
-    if (typeof segment === 'string') continue
-    compacted = segment.header.compacted
-    break
+  const chain: Segment[] = []
+  const unused: string[] = []
+  let damaged: LogFiles['damaged']
+  for (const sequence of sequences.toReversed()) {
+    const wanted = chain[0] ? (chain[0].header.previous?.sequence ?? 0) : undefined
+    if (wanted !== undefined && sequence < wanted) break
+    const path = join(directory, segmentFile(sequence))
+    const segment = wanted === undefined || sequence === wanted ? await openSegment(files, path) : undefined
+    if (typeof segment === 'object') chain.unshift(segment)
+    else if (sequence !== wanted) unused.push(path)
+    else {
+      damaged = { path, what: segment ?? '' }
+      break
+    }
   }
-  const first = sequences.length > 0 && (await openSegment(files, join(directory, segmentFile(sequences[0]!))))
-  const fromTheStart = typeof first === 'object' && first.header.previous === undefined
-  return { sequences, compacted, fromTheStart }
+  return { sequences, chain, unused, damaged }
 }
 
 /**
@@ -58,67 +66,40 @@ export async function findLog(files: Files, directory: string, names: readonly s
  */
 export async function readLog(
   files: Files,
-  directory: string,
-  { sequences }: LogFiles,
+  found: LogFiles,
   base: number,
   visit: (frame: Frame, file: string) => void,
 ): Promise<FoundLog> {
-  const chain = await chainOf(files, directory, sequences, base)
-  let revision = chain[0]?.header.revision ?? base
+  const { chain, sequences } = found
+  const needed = chain.slice(
+    Math.max(
+      0,
+      chain.findLastIndex(({ header }) => header.revision <= base),
+    ),
+  )
+  for (const path of found.unused) await checkHoldsNothing(files, path)
+  let revision = needed[0]?.header.revision ?? base
   let last: Place | undefined
-  for (const [i, segment] of chain.entries()) {
+  for (const [i, segment] of needed.entries()) {
+    if (segment.header.store !== needed[0]!.header.store) {
+      throw new StoreCorruptError(segment.path, 0, 'it belongs to another store')
+    }
     const read = (frame: Frame) => {
       if (frame.revision > base || frame.compacted > base) visit(frame, segment.path)
     }
-    const end = await readSegment(files, segment, chain[i + 1], read)
+    const end = await readSegment(files, segment, needed[i + 1], read)
     revision = end.revision
     last = { sequence: segment.header.sequence, end: end.offset, checksum: end.checksum }
   }
-  const segments = chain.map(({ header }) => ({ sequence: header.sequence, revision: header.revision }))
+  const segments = needed.map(({ header }) => ({ sequence: header.sequence, revision: header.revision }))
   const used = new Set(segments.map(({ sequence }) => sequence))
   return {
-    store: chain[0]?.header.store,
+    store: needed[0]?.header.store,
     last,
     nextSequence: (sequences.at(-1) ?? 0) + 1,
     segments,
     revision,
     stale: sequences.filter((sequence) => !used.has(sequence)).map(segmentFile),
-  }
-}
-
-/** The files that hold what came after the base, oldest first, each going on where the one before ends. */
-async function chainOf(files: Files, directory: string, sequences: readonly number[], base: number) {
-  const chain: Segment[] = []
-  const unused: string[] = []
-  let wanted: number | undefined
-  for (const sequence of [...sequences].reverse()) {
-    const oldest = chain[0]
-    if (oldest && (oldest.header.revision <= base || sequence < wanted!)) break
-    const path = join(directory, segmentFile(sequence))
-    const segment = !oldest || sequence === wanted ? await openSegment(files, path) : 'not in use'
-    if (typeof segment === 'string') {
-      if (sequence === wanted) throw new StoreCorruptError(path, 0, segment)
-      unused.push(path)
-      continue
-    }
-    chain.unshift(segment)
-    wanted = segment.header.previous?.sequence ?? 0
-  }
-  for (const path of unused) await checkHoldsNothing(files, path)
-  checkComplete(directory, chain, base)
-  return chain
-}
-
-function checkComplete(directory: string, chain: readonly Segment[], base: number): void {
-  const oldest = chain[0]
-  if (!oldest) return
-  if (oldest.header.revision > base) {
-    const missing = oldest.header.previous?.sequence
-    const file = join(directory, missing === undefined ? '' : segmentFile(missing))
-    throw new StoreCorruptError(file, 0, `the changes after revision ${base} are missing`)
-  }
-  for (const { path, header } of chain) {
-    if (header.store !== oldest.header.store) throw new StoreCorruptError(path, 0, 'it belongs to another store')
   }
 }
 

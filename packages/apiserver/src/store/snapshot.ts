@@ -59,12 +59,12 @@ export async function writeSnapshot(
     await file.sync()
     await file.close()
     await files.rename(temporary, path)
+    await files.syncDirectory(dirname(path))
   } catch (error) {
     await file.close().catch(() => {})
     await files.remove(temporary).catch(() => {})
     throw error
   }
-  await files.syncDirectory(dirname(path))
 }
 
 class SnapshotWriter {

@@ -1,0 +1,264 @@
+import type { Files, OpenFile, OpenMode } from './files.js'
+
+const BLOCK = 4096
+const SECTOR = 512
+
+interface Inode {
+  /** What readers get: the system's cache. */
+  visible: Buffer
+  /** What is on the platter for certain. */
+  durable: Buffer
+  /** Blocks that differ between the two. */
+  readonly dirty: Set<number>
+}
+
+type NameChange =
+  | { readonly do: 'create'; readonly path: string; readonly inode: Inode }
+  | { readonly do: 'rename'; readonly from: string; readonly to: string }
+  | { readonly do: 'remove'; readonly path: string }
+
+/** Probabilities, per operation, of what a disk may do to a store. */
+export interface DiskFaults {
+  readonly shortWrite: number
+  /** A write fails half way, as on a full or broken disk. */
+  readonly failedWrite: number
+  /** A sync fails, and the system forgets that anything was to be written. */
+  readonly failedSync: number
+}
+
+const noFaults: DiskFaults = { shortWrite: 0, failedWrite: 0, failedSync: 0 }
+
+/**
+ * A disk in memory that can fail and lose power. After a power loss only what
+ * was synced is certain; of the rest every block may be old, new, torn between
+ * sectors, or garbage, and every name may be old or new.
+ */
+export class SimulatedDisk implements Files {
+  faults: DiskFaults = noFaults
+  /** While true, nothing that needs new space can be written. */
+  full = false
+  /** So many operations later the power fails: nothing answers any more. */
+  operationsLeft = Infinity
+  readonly lost: Promise<void>
+  #powerLost: () => void = () => {}
+  #dark = false
+  #names = new Map<string, Inode>()
+  #durableNames = new Map<string, Inode>()
+  #pending: NameChange[] = []
+  readonly #random: () => number
+
+  constructor(random: () => number) {
+    this.#random = random
+    this.lost = new Promise((resolve) => {
+      this.#powerLost = resolve
+    })
+  }
+
+  async lock(): Promise<{ release(): Promise<void> }> {
+    return { release: async () => {} }
+  }
+
+  async makeDirectory(): Promise<void> {}
+
+  async list(directory: string): Promise<readonly string[]> {
+    await this.#operation()
+    const inside = [...this.#names.keys()].filter((path) => path.startsWith(`${directory}/`))
+    return inside.map((path) => path.slice(directory.length + 1))
+  }
+
+  async open(path: string, mode: OpenMode): Promise<OpenFile> {
+    await this.#operation()
+    let inode = this.#names.get(path)
+    if (mode === 'read') {
+      if (!inode) throw systemError('ENOENT', path)
+      return this.#file(inode, false)
+    }
+    if (inode) throw systemError('EEXIST', path)
+    inode = { visible: Buffer.alloc(0), durable: Buffer.alloc(0), dirty: new Set() }
+    this.#changeName({ do: 'create', path, inode })
+    return this.#file(inode, mode === 'durable')
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await this.#operation()
+    if (!this.#names.has(from)) throw systemError('ENOENT', from)
+    this.#changeName({ do: 'rename', from, to })
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#operation()
+    if (!this.#names.has(path)) throw systemError('ENOENT', path)
+    this.#changeName({ do: 'remove', path })
+  }
+
+  async syncDirectory(): Promise<void> {
+    await this.#operation()
+    if (this.#chance(this.faults.failedSync)) throw systemError('EIO', 'fsync')
+    this.#durableNames = new Map(this.#names)
+    this.#pending = []
+  }
+
+  /** From now on nothing answers. */
+  losePower(): void {
+    this.#dark = true
+    this.#powerLost()
+  }
+
+  /** The disk as it may be found when the power is back. */
+  afterPowerLoss(): SimulatedDisk {
+    const found = new SimulatedDisk(this.#random)
+    const names = new Map(this.#durableNames)
+    for (const change of this.#pending) if (this.#chance(0.5)) applyName(names, change)
+    const survivors = new Map<Inode, Inode>()
+    for (const [path, inode] of names) {
+      if (!survivors.has(inode)) survivors.set(inode, this.#survivor(inode))
+      found.#names.set(path, survivors.get(inode)!)
+    }
+    found.#durableNames = new Map(found.#names)
+    return found
+  }
+
+  /** All that could be read from the platter and the cache, to look for what must not be there. */
+  contents(): ReadonlyMap<string, Buffer> {
+    return new Map([...this.#names].map(([path, { visible }]) => [path, visible]))
+  }
+
+  /** Damages a file on purpose. */
+  alter(path: string, change: (content: Buffer) => Buffer): void {
+    const inode = this.#names.get(path)!
+    inode.visible = change(Buffer.from(inode.visible))
+    inode.durable = Buffer.from(inode.visible)
+  }
+
+  #file(inode: Inode, writesThrough: boolean): OpenFile {
+    return {
+      size: async () => inode.visible.length,
+      read: async (into, position) => {
+        await this.#operation()
+        return position >= inode.visible.length ? 0 : inode.visible.copy(into, 0, position)
+      },
+      write: async (bytes, position) => {
+        await this.#operation()
+        const written = this.#write(inode, bytes, position)
+        if (!writesThrough) return written
+        await this.#operation()
+        this.#sync(inode)
+        return written
+      },
+      sync: async () => {
+        await this.#operation()
+        this.#sync(inode)
+      },
+      close: async () => {},
+    }
+  }
+
+  #write(inode: Inode, bytes: Uint8Array, position: number): number {
+    const { shortWrite, failedWrite } = this.faults
+    const noSpace = this.full && position + bytes.length > inode.visible.length
+    const fails = noSpace || this.#chance(failedWrite)
+    const short = fails || this.#chance(shortWrite)
+    const count = short ? Math.max(fails ? 0 : 1, Math.floor(this.#random() * bytes.length)) : bytes.length
+    const room = noSpace ? Math.max(0, Math.min(count, inode.visible.length - position)) : count
+    put(inode, bytes.subarray(0, room), position)
+    if (fails) throw systemError(noSpace ? 'ENOSPC' : 'EIO', 'write')
+    return room
+  }
+
+  #sync(inode: Inode): void {
+    if (this.#chance(this.faults.failedSync)) {
+      // The cache keeps the new blocks and calls them clean; the platter has who knows what.
+      inode.durable = this.#survivor(inode).visible
+      inode.dirty.clear()
+      throw systemError('EIO', 'fdatasync')
+    }
+    for (const block of inode.dirty) copyBlock(inode.visible, inode, block)
+    if (inode.durable.length < inode.visible.length) inode.durable = grown(inode.durable, inode.visible.length)
+    inode.dirty.clear()
+  }
+
+  #survivor(inode: Inode): Inode {
+    const luck = this.#random()
+    // Often all made it, or nothing: then what is left is a batch that nobody was told about.
+    if (luck < 0.3) return copyOf(inode.visible)
+    if (luck < 0.5) return copyOf(inode.durable)
+    const size = between(this.#random, inode.durable.length, inode.visible.length)
+    const content = Buffer.from(grown(inode.durable, size))
+    for (const block of inode.dirty) {
+      for (let at = block * BLOCK; at < Math.min(size, (block + 1) * BLOCK); at += SECTOR) {
+        const end = Math.min(at + SECTOR, size)
+        const fate = this.#random()
+        if (fate < 0.6) inode.visible.copy(content, at, at, end)
+        else if (fate < 0.65) for (let i = at; i < end; i++) content[i] = Math.floor(this.#random() * 256)
+      }
+    }
+    return copyOf(content)
+  }
+
+  #changeName(change: NameChange): void {
+    applyName(this.#names, change)
+    this.#pending.push(change)
+  }
+
+  /** Takes a random while, in which others go on. */
+  async #operation(): Promise<void> {
+    if (this.operationsLeft-- <= 0) this.losePower()
+    else if (this.#chance(0.5)) await new Promise((resolve) => setImmediate(resolve))
+    if (this.#dark) await new Promise(() => {})
+  }
+
+  #chance(probability: number): boolean {
+    return probability > 0 && this.#random() < probability
+  }
+}
+
+function copyOf(content: Buffer): Inode {
+  return { visible: Buffer.from(content), durable: Buffer.from(content), dirty: new Set() }
+}
+
+function put(inode: Inode, bytes: Uint8Array, position: number): void {
+  if (bytes.length === 0) return
+  inode.visible = grown(inode.visible, position + bytes.length)
+  inode.visible.set(bytes, position)
+  const last = Math.floor((position + bytes.length - 1) / BLOCK)
+  for (let block = Math.floor(position / BLOCK); block <= last; block++) inode.dirty.add(block)
+}
+
+function copyBlock(from: Buffer, to: Inode, block: number): void {
+  const end = Math.min(from.length, (block + 1) * BLOCK)
+  to.durable = grown(to.durable, end)
+  from.copy(to.durable, block * BLOCK, block * BLOCK, end)
+}
+
+function grown(buffer: Buffer, size: number): Buffer {
+  return buffer.length >= size ? buffer : Buffer.concat([buffer], size)
+}
+
+function between(random: () => number, low: number, high: number): number {
+  return low + Math.floor(random() * (high - low + 1))
+}
+
+function applyName(names: Map<string, Inode>, change: NameChange): void {
+  if (change.do === 'create') names.set(change.path, change.inode)
+  else if (change.do === 'remove') names.delete(change.path)
+  else {
+    const inode = names.get(change.from)
+    if (inode) names.set(change.to, inode)
+    names.delete(change.from)
+  }
+}
+
+function systemError(code: string, what: string): Error {
+  return Object.assign(new Error(`${code}: ${what}`), { code })
+}
+
+/** Numbers that look random and are the same for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
