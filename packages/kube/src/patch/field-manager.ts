@@ -355,8 +355,10 @@ export class FieldManager {
 
     const unchanged = equal(live, merged)
     const owned = difference(set, stripped)
+    const time = unchanged ? last?.time : timestamp(now)
+    const asBefore = last && last.version === version && last.time === time && equal(last.set, owned)
     if (isEmpty(owned)) managers.delete(id)
-    else managers.set(id, { ...holder, time: unchanged ? last?.time : timestamp(now), set: owned })
+    else managers.set(id, asBefore ? last : { ...holder, time, set: owned })
     const entries = encodeManagers(managers)
     const same = sameEntries(entries, given)
     const object = withManagedFields((unchanged ? live : merged) as KubeObject, same ? given : entries)
