@@ -1,0 +1,50 @@
+import type { FunctionDeclaration } from './functions.js'
+import { bareTypes, optionalOf, type Type, typeOfType, typeParam, types } from './types.js'
+
+/** What a struct type of the environment offers. */
+export interface StructFields {
+  /** The type of a field, or undefined when there is none. */
+  field(name: string): Type | undefined
+}
+
+/** Everything that an expression may refer to. */
+export interface Environment {
+  readonly functions: ReadonlyMap<string, FunctionDeclaration>
+  readonly variables: ReadonlyMap<string, Type>
+  readonly structs: ReadonlyMap<string, StructFields>
+  /** Whether the lists extension (and its macro `sortBy`) is enabled. */
+  readonly lists: boolean
+}
+
+/** The types that have a name in every environment. */
+export const namedTypes: ReadonlyMap<string, Type> = new Map(
+  [
+    types.bool,
+    types.bytes,
+    types.double,
+    types.duration,
+    types.int,
+    bareTypes.list,
+    bareTypes.map,
+    types.null,
+    types.string,
+    types.timestamp,
+    types.type,
+    types.uint,
+    optionalOf(typeParam('V')),
+  ].map((type) => [type.name, type]),
+)
+
+/** What an identifier stands for: a variable, or a type by its name. */
+export interface Resolved {
+  readonly type: Type
+  /** Set when the identifier names a type. */
+  readonly named?: Type
+}
+
+export function resolveIdent(environment: Environment, name: string): Resolved | undefined {
+  const variable = environment.variables.get(name)
+  if (variable) return { type: variable }
+  const named = namedTypes.get(name)
+  return named && { type: typeOfType(named), named }
+}

@@ -1,0 +1,110 @@
+import { EvalError, noSuchOverload, typeOf, type Value } from './values.js'
+import { CelList, CelMap, CelOptional } from './values.js'
+import type { Type } from './types.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: an implementation states the arguments its signature promises.
+export type Implementation = (...args: any[]) => Value
+
+/** One signature of a function. */
+export interface Overload {
+  readonly id: string
+  /** Called as `target.name(…)`; the target is the first argument. */
+  readonly member: boolean
+  readonly args: readonly Type[]
+  readonly result: Type
+  readonly run?: Implementation
+}
+
+export interface FunctionDeclaration {
+  readonly name: string
+  readonly overloads: readonly Overload[]
+  /** One implementation for all signatures. It must cope with any value. */
+  readonly run?: Implementation
+  /** The implementations check their arguments themselves. */
+  readonly unguarded?: boolean
+}
+
+export const overload = (id: string, args: readonly Type[], result: Type, run?: Implementation): Overload => ({
+  id,
+  member: false,
+  args,
+  result,
+  run,
+})
+
+export const member = (id: string, args: readonly Type[], result: Type, run?: Implementation): Overload => ({
+  id,
+  member: true,
+  args,
+  result,
+  run,
+})
+
+export function declare(
+  name: string,
+  overloads: readonly Overload[],
+  options: { run?: Implementation; unguarded?: boolean } = {},
+): FunctionDeclaration {
+  return { name, overloads, ...options }
+}
+
+/** Whether a value may be given for a parameter, as far as run time can tell. */
+export function matches(value: Value, type: Type): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'any':
+    case 'param':
+      return true
+    case 'list':
+      return value instanceof CelList
+    case 'map':
+      return value instanceof CelMap
+    case 'opaque':
+      if (type.name === 'optional_type') return value instanceof CelOptional
+      return typeOf(value).name === type.name
+    default:
+      return typeOf(value).name === type.name
+  }
+}
+
+function mismatch(name: string, args: readonly Value[]): never {
+  throw new EvalError(`no such overload: ${name}(${args.map((arg) => typeOf(arg).name).join(', ')})`)
+}
+
+function guard(name: string, candidate: Overload): Implementation {
+  const run = candidate.run ?? noSuchOverload
+  const expected = candidate.args
+  return (...args: Value[]) => {
+    for (let i = 0; i < expected.length; i++) if (!matches(args[i]!, expected[i]!)) mismatch(name, args)
+    return run(...args)
+  }
+}
+
+/** The implementation to call where the checker found these signatures to fit. */
+export function implementation(declaration: FunctionDeclaration, overloads: readonly string[]): Implementation {
+  if (declaration.run) return declaration.run
+  const bound = declaration.overloads.filter((candidate) => candidate.run)
+  const only = overloads.length === 1 ? bound.find((candidate) => candidate.id === overloads[0]) : undefined
+  const single = only ?? (bound.length === 1 ? bound[0] : undefined)
+  if (single) return declaration.unguarded ? single.run! : guard(declaration.name, single)
+  return (...args: Value[]) => {
+    const fits = bound.find(
+      (candidate) =>
+        candidate.args.length === args.length && candidate.args.every((type, i) => matches(args[i]!, type)),
+    )
+    return fits ? fits.run!(...args) : mismatch(declaration.name, args)
+  }
+}
+
+/** Merges declarations that extend the same function. */
+export function mergeFunctions(
+  ...libraries: readonly (readonly FunctionDeclaration[])[]
+): ReadonlyMap<string, FunctionDeclaration> {
+  const functions = new Map<string, FunctionDeclaration>()
+  for (const declaration of libraries.flat()) {
+    const known = functions.get(declaration.name)
+    if (!known) functions.set(declaration.name, declaration)
+    else functions.set(declaration.name, { ...known, overloads: [...known.overloads, ...declaration.overloads] })
+  }
+  return functions
+}

@@ -1,0 +1,325 @@
+import type { Call, Comprehension, CreateList, CreateMap, Expr, Ident, Literal } from './ast.js'
+import type { Offset } from './source.js'
+import type { Value } from './values.js'
+
+/** The name of the variable that comprehensions accumulate in. */
+export const accumulator = '__result__'
+
+/** Makes nodes for macros. All of them point at the call that the macro stands for. */
+export class MacroBuilder {
+  constructor(
+    private readonly nextId: () => number,
+    private readonly offset: Offset,
+  ) {}
+
+  literal(value: Value): Literal {
+    return { kind: 'literal', id: this.nextId(), offset: this.offset, value }
+  }
+
+  ident(name: string): Ident {
+    return { kind: 'ident', id: this.nextId(), offset: this.offset, name }
+  }
+
+  accu(): Ident {
+    return this.ident(accumulator)
+  }
+
+  list(...elements: Expr[]): CreateList {
+    const optional = elements.map(() => false)
+    return { kind: 'list', id: this.nextId(), offset: this.offset, elements, optional }
+  }
+
+  emptyMap(): CreateMap {
+    return { kind: 'map', id: this.nextId(), offset: this.offset, entries: [] }
+  }
+
+  call(name: string, ...args: Expr[]): Call {
+    return { kind: 'call', id: this.nextId(), offset: this.offset, name, target: undefined, args }
+  }
+
+  memberCall(name: string, target: Expr, ...args: Expr[]): Call {
+    return { kind: 'call', id: this.nextId(), offset: this.offset, name, target, args }
+  }
+
+  presenceTest(operand: Expr, field: string): Expr {
+    return { kind: 'select', id: this.nextId(), offset: this.offset, operand, field, testOnly: true }
+  }
+
+  comprehension(parts: Omit<Comprehension, 'kind' | 'id' | 'offset' | 'type'>): Comprehension {
+    return { kind: 'comprehension', id: this.nextId(), offset: this.offset, ...parts }
+  }
+
+  /** The same expression with nodes of its own. */
+  copy(expr: Expr): Expr {
+    const base = { id: this.nextId(), offset: expr.offset }
+    switch (expr.kind) {
+      case 'literal':
+      case 'ident':
+        return { ...expr, ...base }
+      case 'select':
+        return { ...expr, ...base, operand: this.copy(expr.operand) }
+      case 'call': {
+        const args = expr.args.map((arg) => this.copy(arg))
+        return { ...expr, ...base, args, target: expr.target && this.copy(expr.target) }
+      }
+      case 'list':
+        return { ...expr, ...base, elements: expr.elements.map((element) => this.copy(element)) }
+      case 'map': {
+        const entries = expr.entries.map((e) => ({ ...e, key: this.copy(e.key), value: this.copy(e.value) }))
+        return { ...expr, ...base, entries }
+      }
+      case 'struct':
+        return { ...expr, ...base, fields: expr.fields.map((f) => ({ ...f, value: this.copy(f.value) })) }
+      case 'comprehension': {
+        const { range, accuInit, condition, step, result } = expr
+        return {
+          ...expr,
+          ...base,
+          range: this.copy(range),
+          accuInit: this.copy(accuInit),
+          condition: this.copy(condition),
+          step: this.copy(step),
+          result: this.copy(result),
+        }
+      }
+    }
+  }
+}
+
+export class MacroError {
+  constructor(
+    readonly offset: Offset,
+    readonly message: string,
+  ) {}
+}
+
+type Expander = (make: MacroBuilder, target: Expr, args: readonly Expr[]) => Expr | MacroError
+
+function iterationVariable(arg: Expr, complaint: string): string | MacroError {
+  if (arg.kind !== 'ident') return new MacroError(arg.offset, complaint)
+  if (arg.name === accumulator) {
+    return new MacroError(arg.offset, 'iteration variable overwrites accumulator variable')
+  }
+  return arg.name
+}
+
+/** The variables of a comprehension: one, or with `two` a pair. */
+function variables(args: readonly Expr[], two: boolean, complaint: string): [string, string] | MacroError {
+  if (!two) {
+    const name = iterationVariable(args[0]!, complaint)
+    return name instanceof MacroError ? name : [name, '']
+  }
+  const [first, second] = args as [Expr, Expr]
+  for (const arg of [first, second]) if (arg.kind !== 'ident') return new MacroError(arg.offset, complaint)
+  if ((first as Ident).name === (second as Ident).name) {
+    return new MacroError(second.offset, `duplicate variable name: ${(first as Ident).name}`)
+  }
+  const one = iterationVariable(first, complaint)
+  if (one instanceof MacroError) return one
+  const other = iterationVariable(second, complaint)
+  return other instanceof MacroError ? other : [one, other]
+}
+
+const simpleName = 'argument must be a simple name'
+
+function all(two: boolean): Expander {
+  return (make, range, args) => {
+    const vars = variables(args, two, simpleName)
+    if (vars instanceof MacroError) return vars
+    return make.comprehension({
+      range,
+      iterVar: vars[0],
+      iterVar2: vars[1],
+      accuVar: accumulator,
+      accuInit: make.literal(true),
+      condition: make.call('@not_strictly_false', make.accu()),
+      step: make.call('_&&_', make.accu(), args.at(-1)!),
+      result: make.accu(),
+    })
+  }
+}
+
+function exists(two: boolean): Expander {
+  return (make, range, args) => {
+    const vars = variables(args, two, simpleName)
+    if (vars instanceof MacroError) return vars
+    return make.comprehension({
+      range,
+      iterVar: vars[0],
+      iterVar2: vars[1],
+      accuVar: accumulator,
+      accuInit: make.literal(false),
+      condition: make.call('@not_strictly_false', make.call('!_', make.accu())),
+      step: make.call('_||_', make.accu(), args.at(-1)!),
+      result: make.accu(),
+    })
+  }
+}
+
+function existsOne(two: boolean): Expander {
+  return (make, range, args) => {
+    const vars = variables(args, two, simpleName)
+    if (vars instanceof MacroError) return vars
+    return make.comprehension({
+      range,
+      iterVar: vars[0],
+      iterVar2: vars[1],
+      accuVar: accumulator,
+      accuInit: make.literal(0),
+      condition: make.literal(true),
+      step: make.call('_?_:_', args.at(-1)!, make.call('_+_', make.accu(), make.literal(1)), make.accu()),
+      result: make.call('_==_', make.accu(), make.literal(1)),
+    })
+  }
+}
+
+/** Folds the range into a list or map: `grow` says what one step adds, the filter (if any) which steps count. */
+function collect(
+  two: boolean,
+  complaint: string,
+  init: (make: MacroBuilder) => Expr,
+  grow: (make: MacroBuilder, args: readonly Expr[], iterVar: string) => Expr,
+  filterOf: (args: readonly Expr[]) => Expr | undefined,
+): Expander {
+  return (make, range, args) => {
+    const vars = variables(args, two, complaint)
+    if (vars instanceof MacroError) return vars
+    const filter = filterOf(args)
+    const accuInit = init(make)
+    const condition = make.literal(true)
+    let step = grow(make, args, vars[0])
+    if (filter) step = make.call('_?_:_', filter, step, make.accu())
+    const [iterVar, iterVar2] = vars
+    const result = make.accu()
+    return make.comprehension({ range, iterVar, iterVar2, accuVar: accumulator, accuInit, condition, step, result })
+  }
+}
+
+const notIdentifier = 'argument is not an identifier'
+const emptyList = (make: MacroBuilder) => make.list()
+const emptyMap = (make: MacroBuilder) => make.emptyMap()
+const append = (make: MacroBuilder, item: Expr) => make.call('_+_', make.accu(), make.list(item))
+const lastOf = (args: readonly Expr[]) => args.at(-1)!
+
+const map = collect(
+  false,
+  notIdentifier,
+  emptyList,
+  (make, args) => append(make, lastOf(args)),
+  (args) => (args.length === 3 ? args[1] : undefined),
+)
+
+const filter = collect(
+  false,
+  notIdentifier,
+  emptyList,
+  (make, args) => append(make, args[0]!),
+  (args) => args[1],
+)
+
+const transformFilter = (args: readonly Expr[]) => (args.length === 4 ? args[2] : undefined)
+
+const transformList = collect(
+  true,
+  simpleName,
+  emptyList,
+  (make, args) => append(make, lastOf(args)),
+  transformFilter,
+)
+
+const transformMap = collect(
+  true,
+  simpleName,
+  emptyMap,
+  (make, args, iterVar) => make.call('cel.@mapInsert', make.accu(), make.ident(iterVar), lastOf(args)),
+  transformFilter,
+)
+
+const transformMapEntry = collect(
+  true,
+  simpleName,
+  emptyMap,
+  (make, args) => make.call('cel.@mapInsert', make.accu(), lastOf(args)),
+  transformFilter,
+)
+
+function optional(name: string, wrap: (make: MacroBuilder, bound: Expr) => Expr): Expander {
+  return (make, target, args) => {
+    const [variable, body] = args as [Expr, Expr]
+    if (variable.kind !== 'ident') {
+      return new MacroError(variable.offset, `${name}() variable name must be a simple identifier`)
+    }
+    const hasValue = make.memberCall('hasValue', target)
+    const bound = make.comprehension({
+      range: make.list(),
+      iterVar: '#unused',
+      iterVar2: '',
+      accuVar: variable.name,
+      accuInit: make.memberCall('value', make.copy(target)),
+      condition: make.literal(false),
+      step: make.ident(variable.name),
+      result: body,
+    })
+    return make.call('_?_:_', hasValue, wrap(make, bound), make.call('optional.none'))
+  }
+}
+
+const receiverMacros: ReadonlyMap<string, Expander> = new Map<string, Expander>([
+  ['all:2', all(false)],
+  ['exists:2', exists(false)],
+  ['exists_one:2', existsOne(false)],
+  ['existsOne:2', existsOne(false)],
+  ['map:2', map],
+  ['map:3', map],
+  ['filter:2', filter],
+  ['all:3', all(true)],
+  ['exists:3', exists(true)],
+  ['exists_one:3', existsOne(true)],
+  ['existsOne:3', existsOne(true)],
+  ['transformList:3', transformList],
+  ['transformList:4', transformList],
+  ['transformMap:3', transformMap],
+  ['transformMap:4', transformMap],
+  ['transformMapEntry:3', transformMapEntry],
+  ['transformMapEntry:4', transformMapEntry],
+  ['optMap:2', optional('optMap', (make, bound) => make.call('optional.of', bound))],
+  ['optFlatMap:2', optional('optFlatMap', (_, bound) => bound)],
+])
+
+const sortBy: Expander = (make, target, args) => {
+  const [variable, key] = args as [Expr, Expr]
+  if (variable.kind !== 'ident') {
+    return new MacroError(variable.offset, 'sortBy() variable name must be a simple identifier')
+  }
+  const varIdent = make.ident('@__sortBy_input__')
+  const keys = map(make, varIdent, [variable, key])
+  if (keys instanceof MacroError) return keys
+  return make.comprehension({
+    range: make.list(),
+    iterVar: '#unused',
+    iterVar2: '',
+    accuVar: '@__sortBy_input__',
+    accuInit: target,
+    condition: make.literal(false),
+    step: varIdent,
+    result: make.memberCall('@sortByAssociatedKeys', make.ident('@__sortBy_input__'), keys),
+  })
+}
+
+/** Replaces a call that names a macro; undefined when it names none. */
+export function expandMacro(
+  make: MacroBuilder,
+  name: string,
+  target: Expr | undefined,
+  args: readonly Expr[],
+  lists: boolean,
+): Expr | MacroError | undefined {
+  if (target) {
+    const expand = receiverMacros.get(`${name}:${args.length}`) ?? (lists && name === 'sortBy' ? sortBy : undefined)
+    return name === 'sortBy' && args.length !== 2 ? undefined : expand?.(make, target, args)
+  }
+  if (name !== 'has' || args.length !== 1) return undefined
+  const [arg] = args as [Expr]
+  if (arg.kind === 'select' && !arg.testOnly) return make.presenceTest(arg.operand, arg.field)
+  return new MacroError(arg.offset, 'invalid argument to has() macro')
+}

@@ -1,0 +1,467 @@
+import type { Call, CreateList, CreateMap, Expr, Ident, Select } from './ast.js'
+import { type Attribute, evaluator, type Frame, presenceTest, type Qualifier, resolver, type Step, spend } from './attribute.js'
+import { planComprehension } from './comprehension.js'
+import type { Environment } from './environment.js'
+import { namedTypes } from './environment.js'
+import { implementation } from './functions.js'
+import { compileRegex } from './regex.js'
+import { callCost, equalityCost, listCost, mapCost } from './runtime-cost.js'
+import type { SchemaNode } from './schema-node.js'
+import type { Type } from './types.js'
+import {
+  ArrayList,
+  CelDouble,
+  CelList,
+  CelOptional,
+  CelUint,
+  CostError,
+  EvalError,
+  equals,
+  fail,
+  isInt,
+  noSuchOverload,
+  typeOf,
+  type Value,
+  ValueMap,
+} from './values.js'
+
+/** A part of an expression, ready to run. */
+export interface Plan {
+  readonly run: Step
+  /** Set when the value is known already. Evaluating it costs nothing. */
+  readonly constant?: { readonly value: Value }
+  /** Set when it is a variable or a part of a value; such parts cost less where they are not evaluated on their own. */
+  readonly attribute?: Attribute
+}
+
+/** The expression is well typed, but cannot become a program. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError'
+}
+
+const conversionFunctions = new Set(
+  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
+)
+
+export interface PlannedProgram {
+  readonly run: Step
+  /** Which variable of the environment belongs into which slot. */
+  readonly variables: readonly string[]
+  readonly slotCount: number
+}
+
+/** Makes closures of a checked expression. */
+export function plan(expr: Expr, environment: Environment, schemaOf: (type: Type) => SchemaNode | undefined): PlannedProgram {
+  const planner = new Planner(environment, schemaOf)
+  const { run } = planner.plan(expr)
+  return { run, variables: planner.variables, slotCount: planner.slotCount }
+}
+
+export class Planner {
+  readonly variables: string[]
+  slotCount: number
+  private readonly scope: { readonly name: string; readonly slot: number }[] = []
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly schemaOf: (type: Type) => SchemaNode | undefined,
+  ) {
+    this.variables = [...environment.variables.keys()]
+    this.slotCount = this.variables.length
+  }
+
+  /** Gives a comprehension's variable a slot while `within` is planned. */
+  withVariables<T>(names: readonly string[], within: (slots: readonly number[]) => T): T {
+    const slots = names.map((name) => {
+      const slot = this.slotCount++
+      this.scope.push({ name, slot })
+      return slot
+    })
+    const result = within(slots)
+    this.scope.length -= names.length
+    return result
+  }
+
+  plan(expr: Expr): Plan {
+    switch (expr.kind) {
+      case 'literal':
+        return constant(expr.value)
+      case 'ident':
+        return this.ident(expr)
+      case 'select':
+        return this.select(expr)
+      case 'call':
+        return this.call(expr)
+      case 'list':
+        return this.list(expr)
+      case 'map':
+        return this.map(expr)
+      case 'comprehension':
+        return { run: planComprehension(expr, this) }
+      case 'struct':
+        throw new PlanError(`unknown type: ${expr.typeName}`)
+    }
+  }
+
+  private ident(expr: Ident): Plan {
+    return this.variable(expr.name)
+  }
+
+  private variable(name: string): Plan {
+    const local = this.scope.findLast((variable) => variable.name === name)
+    const slot = local?.slot ?? this.variables.indexOf(name)
+    if (slot < 0) {
+      const named = namedTypes.get(name)
+      if (!named) throw new PlanError(`reference to undefined type: ${name}`)
+      return constant(named)
+    }
+    return fromAttribute({ root: readSlot(slot, name), qualifiers: [], ownCost: 1 })
+  }
+
+  private select(expr: Select): Plan {
+    if (expr.resolvedName !== undefined) return this.variable(expr.resolvedName)
+    const attribute = qualified(this.plan(expr.operand), this.fieldQualifier(expr.operand.type!, expr.field, false))
+    return expr.testOnly ? { run: presenceTest(attribute) } : fromAttribute(attribute)
+  }
+
+  private fieldQualifier(operand: Type, field: string, optional: boolean): Qualifier {
+    const node = operand.kind === 'struct' && !optional ? this.schemaOf(operand) : undefined
+    const known = node?.fields.get(field)
+    return { constant: field, key: () => field, optional, ...(known ? { field: known } : {}) }
+  }
+
+  private call(expr: Call): Plan {
+    switch (expr.name) {
+      case '_&&_':
+        return { run: and(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run) }
+      case '_||_':
+        return { run: or(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run) }
+      case '_?_:_':
+        return this.conditional(expr)
+      case '_==_':
+      case '_!=_':
+        return { run: equality(this.plan(expr.args[0]!), this.plan(expr.args[1]!), expr.name === '_!=_') }
+      case '_[_]':
+        return fromAttribute(qualified(this.plan(expr.args[0]!), this.indexQualifier(expr.args[1]!, false)))
+      case '_[?_]':
+        return fromAttribute(qualified(this.plan(expr.args[0]!), this.indexQualifier(expr.args[1]!, true)))
+      case '_?._':
+        return this.optionalSelect(expr)
+      case '@not_strictly_false':
+        return { run: notStrictlyFalse(this.plan(expr.args[0]!).run) }
+    }
+    const args = expr.target ? [expr.target, ...expr.args] : expr.args
+    return this.function(expr, args.map((arg) => this.plan(arg)))
+  }
+
+  private optionalSelect(expr: Call): Plan {
+    const [operand, field] = expr.args as [Expr, Expr]
+    const name = field.kind === 'literal' ? String(field.value) : ''
+    return fromAttribute(qualified(this.plan(operand), this.fieldQualifier(operand.type!, name, true)))
+  }
+
+  private indexQualifier(index: Expr, optional: boolean): Qualifier {
+    const key = this.plan(index)
+    if (key.constant) return { constant: key.constant.value, key: key.run, optional }
+    return { key: key.attribute ? resolver(key.attribute) : key.run, optional }
+  }
+
+  private conditional(expr: Call): Plan {
+    const [condition, whenTrue, whenFalse] = expr.args.map((arg) => this.plan(arg)) as [Plan, Plan, Plan]
+    const test = condition.run
+    const yes = whenTrue.attribute ? resolver(whenTrue.attribute) : whenTrue.run
+    const no = whenFalse.attribute ? resolver(whenFalse.attribute) : whenFalse.run
+    const root: Step = (frame) => {
+      const holds = test(frame)
+      return holds === true ? yes(frame) : holds === false ? no(frame) : noSuchOverload()
+    }
+    return fromAttribute({ root, qualifiers: [], ownCost: 0 })
+  }
+
+  private function(expr: Call, args: readonly Plan[]): Plan {
+    const overload = expr.overloads?.length === 1 ? expr.overloads[0]! : ''
+    if (overload === 'in_list' && args[1]!.constant) {
+      const member = setMembership(args[0]!, args[1]!.constant.value as CelList)
+      if (member) return member
+    }
+    if (overload === 'optional_or_optional' || overload === 'optional_orValue_value') {
+      return { run: optionalOr(args[0]!.run, args[1]!.run, overload === 'optional_orValue_value') }
+    }
+    const declaration = this.environment.functions.get(expr.name)!
+    if (expr.name === 'matches' && typeof args[1]?.constant?.value === 'string') {
+      return { run: constantRegex(args[0]!.run, args[1].constant.value, overload) }
+    }
+    const run = implementation(declaration, expr.overloads ?? [])
+    if (args.length === 1 && args[0]!.constant && conversionFunctions.has(expr.name)) {
+      return constant(fold(() => run(args[0]!.constant!.value)))
+    }
+    return { run: invocation(run, args, callCost(expr.name, overload)) }
+  }
+
+  private list(expr: CreateList): Plan {
+    const elements = expr.elements.map((element) => this.plan(element))
+    if (elements.every((element) => element.constant)) {
+      return constant(fold<Value>(() => new ArrayList(elements.map((element) => element.constant!.value))))
+    }
+    const runs = elements.map((element) => element.run)
+    const { optional } = expr
+    return {
+      run: (frame) => {
+        const items: Value[] = []
+        for (let i = 0; i < runs.length; i++) {
+          let item = runs[i]!(frame)
+          if (optional[i]) {
+            if (!(item instanceof CelOptional)) {
+              fail(`cannot initialize optional list element from non-optional value ${show(item)}`)
+            }
+            if (item.value === undefined) continue
+            item = item.value
+          }
+          items.push(item)
+        }
+        spend(frame, listCost)
+        return new ArrayList(items)
+      },
+    }
+  }
+
+  private map(expr: CreateMap): Plan {
+    const entries = expr.entries.map(({ key, value, optional }) => ({
+      key: this.plan(key),
+      value: this.plan(value),
+      optional,
+    }))
+    const build: Step = (frame) => {
+      const map = new ValueMap()
+      for (const entry of entries) {
+        const key = entry.key.run(frame)
+        if (!isMapKey(key)) fail(`unsupported key type: ${typeOf(key).name}`)
+        let value = entry.value.run(frame)
+        if (entry.optional) {
+          if (!(value instanceof CelOptional)) {
+            fail(`cannot initialize optional entry '${show(key)}' from non-optional value ${show(value)}`)
+          }
+          if (value.value === undefined) {
+            map.delete(key)
+            continue
+          }
+          value = value.value
+        }
+        map.set(key, value)
+      }
+      return map
+    }
+    const known = entries.every(({ key, value }) => key.constant && value.constant)
+    if (known) return constant(fold(() => build({ cost: 0, limit: Infinity, slots: [] })))
+    return {
+      run: (frame) => {
+        const map = build(frame)
+        spend(frame, mapCost)
+        return map
+      },
+    }
+  }
+}
+
+function isMapKey(key: Value): boolean {
+  return typeof key === 'string' || typeof key === 'boolean' || isInt(key) || key instanceof CelUint || key instanceof CelDouble
+}
+
+function show(value: Value): string {
+  return value instanceof CelUint || value instanceof CelDouble ? String(value.value) : String(value)
+}
+
+export function constant(value: Value): Plan {
+  return { run: () => value, constant: { value } }
+}
+
+/** Computes at planning time; failure there fails the plan. */
+function fold<T>(compute: () => T): T {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof EvalError) throw new PlanError(error.message)
+    throw error
+  }
+}
+
+function fromAttribute(attribute: Attribute): Plan {
+  return { run: evaluator(attribute), attribute }
+}
+
+function qualified(operand: Plan, qualifier: Qualifier): Attribute {
+  const base = operand.attribute ?? { root: operand.run, qualifiers: [], ownCost: 1 }
+  return { ...base, qualifiers: [...base.qualifiers, qualifier] }
+}
+
+function readSlot(slot: number, name: string): Step {
+  return (frame) => {
+    const value = frame.slots[slot]
+    if (typeof value === 'function') return readLazy(frame, slot, value)
+    if (value === undefined) return fail(`no such attribute(s): ${name}`)
+    if (value instanceof EvalError) throw value
+    return value
+  }
+}
+
+/** Evaluated when first asked for; the value, or the failure, is kept. */
+function readLazy(frame: Frame, slot: number, compute: () => Value): Value {
+  try {
+    const value = compute()
+    frame.slots[slot] = value
+    return value
+  } catch (error) {
+    if (error instanceof EvalError) frame.slots[slot] = error
+    throw error
+  }
+}
+
+function and(left: Step, right: Step): Step {
+  return (frame) => {
+    let failure: EvalError
+    try {
+      const value = left(frame)
+      if (value === false) return false
+      if (value === true) return strictBool(right(frame))
+      failure = new EvalError('no such overload')
+    } catch (error) {
+      if (!(error instanceof EvalError)) throw error
+      failure = error
+    }
+    return absorb(frame, right, false, failure)
+  }
+}
+
+function or(left: Step, right: Step): Step {
+  return (frame) => {
+    let failure: EvalError
+    try {
+      const value = left(frame)
+      if (value === true) return true
+      if (value !== false) failure = new EvalError('no such overload')
+      else return strictBool(right(frame))
+    } catch (error) {
+      if (!(error instanceof EvalError)) throw error
+      failure = error
+    }
+    return absorb(frame, right, true, failure)
+  }
+}
+
+function strictBool(value: Value): boolean {
+  return typeof value === 'boolean' ? value : noSuchOverload()
+}
+
+/** The left side failed; the right may still decide. */
+function absorb(frame: Frame, right: Step, decisive: boolean, failure: EvalError): Value {
+  try {
+    if (right(frame) === decisive) return decisive
+  } catch (error) {
+    if (!(error instanceof EvalError)) throw error
+  }
+  throw failure
+}
+
+function notStrictlyFalse(run: Step): Step {
+  return (frame) => {
+    let value: Value = true
+    try {
+      value = run(frame)
+    } catch (error) {
+      if (error instanceof CostError || !(error instanceof EvalError)) throw error
+    }
+    spend(frame, 1)
+    return value !== false
+  }
+}
+
+function equality(left: Plan, right: Plan, negated: boolean): Step {
+  const { run: a } = left
+  const { run: b } = right
+  return (frame) => {
+    const x = a(frame)
+    const y = b(frame)
+    spend(frame, equalityCost(x, y, negated))
+    if (!negated) return equals(x, y)
+    try {
+      return !equals(x, y)
+    } catch (error) {
+      // The real implementation takes any answer but true for inequality.
+      if (error instanceof EvalError) return true
+      throw error
+    }
+  }
+}
+
+function optionalOr(left: Step, right: Step, unwrap: boolean): Step {
+  return (frame) => {
+    const value = left(frame)
+    if (!(value instanceof CelOptional)) return value
+    if (value.value === undefined) return right(frame)
+    return unwrap ? value.value : value
+  }
+}
+
+/** `x in [constants]` becomes a look-up that costs nothing. */
+function setMembership(item: Plan, list: CelList): Plan | undefined {
+  const values = list.values()
+  if (values.length === 0) return constant(false)
+  const keys = values.map(setKey)
+  if (keys.includes(undefined)) return undefined
+  const set = new Set(keys)
+  const { run } = item
+  return { run: (frame) => set.has(setKey(run(frame))) }
+}
+
+function setKey(value: Value): string | number | bigint | boolean | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value
+  if (value instanceof CelUint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value
+  if (value instanceof CelDouble && !Number.isNaN(value.value)) return value.value
+  return undefined
+}
+
+function constantRegex(text: Step, pattern: string, overload: string): Step {
+  const regex = fold(() => compileRegex(pattern))
+  const cost = callCost('matches', overload)
+  return (frame) => {
+    const value = text(frame)
+    spend(frame, typeof cost === 'number' ? cost : cost([value, pattern], true))
+    return typeof value === 'string' ? regex.test(value) : noSuchOverload()
+  }
+}
+
+function invocation(run: (...args: Value[]) => Value, args: readonly Plan[], cost: ReturnType<typeof callCost>): Step {
+  const runs = args.map((arg) => arg.run)
+  if (typeof cost === 'number') return fixedCostInvocation(run, runs, cost)
+  return (frame) => {
+    const values: Value[] = new Array(runs.length)
+    for (let i = 0; i < runs.length; i++) values[i] = runs[i]!(frame)
+    const result = run(...values)
+    spend(frame, cost(values, result))
+    return result
+  }
+}
+
+function fixedCostInvocation(run: (...args: Value[]) => Value, runs: readonly Step[], cost: number): Step {
+  const [a, b] = runs as [Step, Step]
+  switch (runs.length) {
+    case 1:
+      return (frame) => {
+        const result = run(a(frame))
+        spend(frame, cost)
+        return result
+      }
+    case 2:
+      return (frame) => {
+        const result = run(a(frame), b(frame))
+        spend(frame, cost)
+        return result
+      }
+    default:
+      return (frame) => {
+        const result = run(...runs.map((step) => step(frame)))
+        spend(frame, cost)
+        return result
+      }
+  }
+}

@@ -1,0 +1,80 @@
+import type { Expr } from './ast.js'
+import { walk } from './ast.js'
+import type { Frame } from './attribute.js'
+import { check } from './checker.js'
+import type { Environment } from './environment.js'
+import { parse } from './parser.js'
+import { type PlannedProgram, plan } from './plan.js'
+import type { SchemaNode } from './schema-node.js'
+import { displayIssues, type Issue } from './source.js'
+import type { Type } from './types.js'
+import { validateLiterals } from './validators.js'
+import { CostError, EvalError, type Value } from './values.js'
+
+/** An expression that does not compile. The message is the whole list of issues, as the real server prints it. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError'
+}
+
+/** A checked expression. */
+export interface Checked {
+  readonly expr: Expr
+  readonly environment: Environment
+}
+
+/** Parses and checks; throws a CompileError that lists what is wrong. */
+export function compile(text: string, environment: Environment): Checked {
+  const fail = (issues: readonly Issue[]): never => {
+    throw new CompileError(displayIssues(text, issues))
+  }
+  const { expr, issues } = parse(text, { lists: environment.lists })
+  if (!expr || issues.length > 0) return fail(issues)
+  const typeIssues = check(expr, environment)
+  if (typeIssues.length > 0) return fail(typeIssues)
+  const literalIssues = validateLiterals(expr)
+  if (literalIssues.length > 0) return fail(literalIssues)
+  return { expr, environment }
+}
+
+export function outputType(checked: Checked): Type {
+  return checked.expr.type!
+}
+
+/** Whether a checked expression mentions a variable of its environment. */
+export function mentions({ expr }: Checked, variable: string): boolean {
+  let found = false
+  walk(expr, (node) => {
+    found ||= (node.kind === 'ident' && node.name === variable) || (node.kind === 'select' && node.resolvedName === variable)
+  })
+  return found
+}
+
+export type Outcome =
+  | { readonly value: Value; readonly cost: number }
+  | { readonly error: string; readonly cost: number }
+
+/** What a variable may be bound to: a value, a failure to be reported on use, or a way to get it when first used. */
+export type Binding = Value | EvalError | (() => Value) | undefined
+
+/** An expression that can be run any number of times. */
+export class Program {
+  private readonly planned: PlannedProgram
+
+  /** Throws a PlanError when a constant part of the expression cannot be evaluated. */
+  constructor(checked: Checked, schemas: ReadonlyMap<string, SchemaNode> = new Map()) {
+    this.planned = plan(checked.expr, checked.environment, (type) => schemas.get(type.name))
+  }
+
+  run(bind: (variable: string) => Binding, limit: number): Outcome {
+    const { run, variables, slotCount } = this.planned
+    const slots: Frame['slots'] = new Array(slotCount)
+    for (let i = 0; i < variables.length; i++) slots[i] = bind(variables[i]!)
+    const frame: Frame = { cost: 0, limit, slots }
+    try {
+      return { value: run(frame), cost: frame.cost }
+    } catch (error) {
+      if (error instanceof EvalError || error instanceof CostError) return { error: error.message, cost: frame.cost }
+      throw error
+    }
+  }
+}

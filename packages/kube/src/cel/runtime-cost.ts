@@ -1,0 +1,113 @@
+import { CelList, CelMap, CelObject, costSize, type Value } from './values.js'
+
+export const listCost = 10
+export const mapCost = 30
+export const structCost = 40
+/** Of one pass over a text, for each character. */
+export const traversal = 0.1
+/** Of a pattern, for each of its characters, when matched with a text of cost 1. */
+export const regexFactor = 0.25
+
+/** What one call costs: a constant, or a matter of its arguments and result. */
+export type CallCost = number | ((args: readonly Value[], result: Value) => number)
+
+const passes = (size: number, count = 1) => Math.ceil(size * count * traversal)
+
+/** One pass over the argument. */
+const overFirst: CallCost = (args) => passes(costSize(args[0]!))
+const overFirstTwice: CallCost = (args) => passes(costSize(args[0]!), 2)
+
+function regexCost(textSize: number, patternSize: number): number {
+  return Math.ceil((1 + textSize) * traversal) * Math.ceil(patternSize * regexFactor)
+}
+
+const overBoth: CallCost = ([a, b]) => regexCost(costSize(a!), costSize(b!))
+
+/** The cost of visiting everything in a value. */
+function wholeTraversal(value: Value): number {
+  if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * traversal)
+  if (value instanceof Uint8Array) return Math.trunc(value.length * traversal)
+  if (value instanceof CelList) return value.values().reduce<number>((sum, item) => sum + wholeTraversal(item), 0)
+  if (value instanceof CelMap) {
+    return value.keys().reduce<number>((sum, key) => sum + wholeTraversal(key) + wholeTraversal(value.find(key)!), 0)
+  }
+  return 1
+}
+
+const selectorCost: CallCost = (args) => {
+  const length = costSize(args[1]!)
+  return listCost + passes(length) + Math.ceil(Math.ceil(length * 0.5) * (listCost + structCost))
+}
+
+function containsCost(inner: 'ip' | 'cidr', parses: boolean): CallCost {
+  return (args) => {
+    const size = costSize(args[0]!)
+    const extra = inner === 'cidr' ? passes(size) + 1 : 0
+    return Math.ceil((size + size) * traversal) + extra + (parses ? passes(costSize(args[1]!)) : 0)
+  }
+}
+
+const byFunction = new Map<string, CallCost>()
+const costs = (cost: CallCost, ...names: string[]) => {
+  for (const name of names) byFunction.set(name, cost)
+}
+costs(350000, 'check')
+costs(1, 'serviceAccount', 'path', 'group', 'resource', 'subresource', 'namespace', 'name', 'allowed', 'reason')
+costs(1, 'error', 'errored', 'format.named')
+costs(selectorCost, 'fieldSelector', 'labelSelector')
+costs((args) => wholeTraversal(args[0]!), 'isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf')
+costs(overFirst, 'url', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'cidr', 'isIP', 'isCIDR', 'ip')
+costs(overFirst, 'quantity', 'isQuantity', 'semver', 'isSemver')
+costs(overFirstTwice, 'replace', 'split', 'ip.isCanonical')
+costs((_, result) => passes(costSize(result), 2), 'join')
+costs(overBoth, 'find', 'findAll')
+costs(1, 'masked', 'prefixLength', 'family', 'isUnspecified', 'isLoopback', 'isLinkLocalMulticast')
+costs(1, 'isLinkLocalUnicast', 'isGlobalUnicast', 'sign', 'asInteger', 'isInteger', 'asApproximateFloat')
+costs(1, 'isGreaterThan', 'isLessThan', 'compareTo', 'add', 'sub', 'major', 'minor', 'patch')
+costs(1, 'getScheme', 'getHostname', 'getHost', 'getPort', 'getEscapedPath', 'getQuery')
+
+const byOverload = new Map<string, CallCost>([
+  ['cidr_ip', 1],
+  ['cidr_contains_ip_ip', containsCost('ip', false)],
+  ['cidr_contains_ip_string', containsCost('ip', true)],
+  ['cidr_contains_cidr', containsCost('cidr', false)],
+  ['cidr_contains_cidr_string', containsCost('cidr', true)],
+])
+
+const smaller: CallCost = ([a, b]) => passes(Math.min(costSize(a!), costSize(b!)))
+
+const byStandardOverload = new Map<string, CallCost>([
+  ['in_list', (args) => costSize(args[1]!)],
+  ['add_string', ([a, b]) => passes(costSize(a!) + costSize(b!))],
+  ['add_bytes', ([a, b]) => passes(costSize(a!) + costSize(b!))],
+  ['matches_string', overBoth],
+  ['contains_string', ([a, b]) => passes(costSize(a!)) * passes(costSize(b!))],
+])
+for (const id of ['starts_with_string', 'ends_with_string', 'string_to_bytes', 'bytes_to_string']) {
+  byStandardOverload.set(id, overFirst)
+}
+for (const id of ['strings_quote', 'string_format']) byStandardOverload.set(id, overFirst)
+for (const word of ['less', 'less_equals', 'greater', 'greater_equals']) {
+  byStandardOverload.set(`${word}_string`, smaller)
+  byStandardOverload.set(`${word}_bytes`, smaller)
+}
+
+/** What `a == b` and `a != b` cost. Objects of the libraries compare at one unit with `==`. */
+export function equalityCost(a: Value, b: Value, negated: boolean): number {
+  if (!negated && a instanceof CelObject) return 1
+  return Math.ceil(Math.min(costSize(a), costSize(b)) * traversal)
+}
+
+/** The cost of calls of a function; the overload is empty where several fit. */
+export function callCost(name: string, overload: string): CallCost {
+  if (name === 'validate') return validateCost
+  if (name === 'containsIP' || name === 'containsCIDR') {
+    return byOverload.get(overload) ?? containsCost(name === 'containsIP' ? 'ip' : 'cidr', false)
+  }
+  return byOverload.get(overload) ?? byFunction.get(name) ?? byStandardOverload.get(overload) ?? 1
+}
+
+const validateCost: CallCost = ([format, text]) => {
+  const size = format instanceof CelObject && 'maxRegexSize' in format ? Number(format.maxRegexSize) : 0
+  return regexCost(costSize(text!), size)
+}

@@ -1,0 +1,205 @@
+export type Kind =
+  | 'any'
+  | 'bool'
+  | 'bytes'
+  | 'double'
+  | 'duration'
+  | 'dyn'
+  | 'error'
+  | 'int'
+  | 'list'
+  | 'map'
+  | 'null'
+  | 'opaque'
+  | 'string'
+  | 'struct'
+  | 'timestamp'
+  | 'type'
+  | 'param'
+  | 'uint'
+
+/** A type of the expression language. */
+export class Type {
+  constructor(
+    readonly kind: Kind,
+    /** The name that `type(x)` prints. */
+    readonly name: string,
+    readonly params: readonly Type[] = [],
+  ) {}
+
+  /** As error messages of the checker print it. */
+  toString(): string {
+    switch (this.kind) {
+      case 'any':
+        return 'any'
+      case 'duration':
+        return 'duration'
+      case 'timestamp':
+        return 'timestamp'
+      case 'error':
+        return '!error!'
+      case 'null':
+        return 'null'
+      default:
+        return this.params.length === 0 ? this.name : `${this.name}(${this.params.join(', ')})`
+    }
+  }
+}
+
+const simple = (kind: Kind, name: string = kind) => new Type(kind, name)
+
+export const types = {
+  any: simple('any', 'google.protobuf.Any'),
+  bool: simple('bool'),
+  bytes: simple('bytes'),
+  double: simple('double'),
+  duration: simple('duration', 'google.protobuf.Duration'),
+  dyn: simple('dyn'),
+  error: simple('error', '*error*'),
+  int: simple('int'),
+  null: simple('null', 'null_type'),
+  string: simple('string'),
+  timestamp: simple('timestamp', 'google.protobuf.Timestamp'),
+  type: simple('type'),
+  uint: simple('uint'),
+}
+
+export const listOf = (element: Type): Type => new Type('list', 'list', [element])
+export const mapOf = (key: Type, value: Type): Type => new Type('map', 'map', [key, value])
+export const typeOfType = (type: Type): Type => new Type('type', 'type', [type])
+export const optionalOf = (type: Type): Type => new Type('opaque', 'optional_type', [type])
+export const opaqueType = (name: string, ...params: Type[]): Type => new Type('opaque', name, params)
+export const structType = (name: string): Type => new Type('struct', name)
+export const typeParam = (name: string): Type => new Type('param', name)
+
+/** The bare list and map, as values name their own type. */
+export const bareTypes = { list: listOf(types.dyn), map: mapOf(types.dyn, types.dyn), optional: optionalOf(types.dyn) }
+
+export function isDyn(type: Type): boolean {
+  return type.kind === 'dyn' || type.kind === 'any'
+}
+
+export function isDynOrError(type: Type): boolean {
+  return type.kind === 'error' || isDyn(type)
+}
+
+/** The element of an optional type, or undefined for any other type. */
+export function unwrapOptional(type: Type): Type | undefined {
+  return type.kind === 'opaque' && type.name === 'optional_type' ? type.params[0] : undefined
+}
+
+export function sameType(a: Type, b: Type): boolean {
+  if (a === b) return true
+  if (a.kind !== b.kind || a.name !== b.name || a.params.length !== b.params.length) return false
+  return a.params.every((param, i) => sameType(param, b.params[i]!))
+}
+
+function isEqualOrLessSpecific(a: Type, b: Type): boolean {
+  if (isDyn(a) || a.kind === 'param') return true
+  if (isDyn(b) || b.kind === 'param') return false
+  if (a.kind !== b.kind) return false
+  switch (a.kind) {
+    case 'opaque':
+    case 'list':
+    case 'map':
+      if (a.name !== b.name || a.params.length !== b.params.length) return false
+      return a.params.every((param, i) => isEqualOrLessSpecific(param, b.params[i]!))
+    case 'type':
+      return true
+    default:
+      return sameType(a, b)
+  }
+}
+
+/** The more general of two types that unify. */
+export function mostGeneral(a: Type, b: Type): Type {
+  return isEqualOrLessSpecific(a, b) ? a : b
+}
+
+function isNullable(type: Type): boolean {
+  return ['opaque', 'struct', 'any', 'duration', 'timestamp', 'null'].includes(type.kind)
+}
+
+/** What the checker has learned about type parameters so far. */
+export class Substitution {
+  private constructor(private known: Map<string, Type>) {}
+
+  static empty(): Substitution {
+    return new Substitution(new Map())
+  }
+
+  find(type: Type): Type | undefined {
+    return type.kind === 'param' ? this.known.get(type.name) : undefined
+  }
+
+  add(param: Type, type: Type): void {
+    this.known.set(param.name, type)
+  }
+
+  /** Whether the types agree pairwise. What is learned is kept only if they do. */
+  assignAll(from: readonly Type[], to: readonly Type[]): boolean {
+    const before = new Map(this.known)
+    if (this.assignableList(from, to)) return true
+    this.known = before
+    return false
+  }
+
+  assign(from: Type, to: Type): boolean {
+    return this.assignAll([from], [to])
+  }
+
+  private assignableList(from: readonly Type[], to: readonly Type[]): boolean {
+    return from.length === to.length && from.every((type, i) => this.assignable(type, to[i]!))
+  }
+
+  private assignable(a: Type, b: Type): boolean {
+    if (b.kind === 'param') {
+      const { valid, known } = this.substitutes(a, b)
+      if (valid) return true
+      if (known) return false
+    }
+    if (a.kind === 'param') return this.substitutes(b, a).valid
+    if (isDynOrError(a) || isDynOrError(b)) return true
+    if (a.kind === 'null') return isNullable(b)
+    if (b.kind === 'null') return isNullable(a)
+    if (a.kind === 'type') return b.kind === 'type'
+    if (a.kind !== b.kind || a.name !== b.name) return false
+    return this.assignableList(a.params, b.params)
+  }
+
+  /** Whether the parameter may stand for the type. */
+  private substitutes(type: Type, param: Type): { valid: boolean; known: boolean } {
+    if (sameType(type, param)) return { valid: true, known: true }
+    const known = this.find(param)
+    if (known) {
+      if (sameType(type, known)) return { valid: true, known: true }
+      if (!this.assignable(type, known)) return { valid: false, known: true }
+      const general = mostGeneral(type, known)
+      if (this.isFree(param, general)) this.add(param, general)
+      return { valid: true, known: true }
+    }
+    if (!this.isFree(param, type)) return { valid: false, known: false }
+    this.add(param, type)
+    return { valid: true, known: false }
+  }
+
+  /** Whether the parameter does not occur in the type: a type cannot contain itself. */
+  private isFree(param: Type, within: Type): boolean {
+    if (sameType(param, within)) return false
+    if (within.kind === 'param') {
+      const known = this.find(within)
+      return !known || this.isFree(param, known)
+    }
+    return within.params.every((inner) => this.isFree(param, inner))
+  }
+
+  /** The type with its known parameters filled in; with `unknownToDyn`, the others become dyn. */
+  apply(type: Type, unknownToDyn: boolean): Type {
+    const known = this.find(type)
+    if (known) return this.apply(known, unknownToDyn)
+    if (type.kind === 'param') return unknownToDyn ? types.dyn : type
+    if (type.params.length === 0) return type
+    const params = type.params.map((param) => this.apply(param, unknownToDyn))
+    return params.every((param, i) => param === type.params[i]) ? type : new Type(type.kind, type.name, params)
+  }
+}

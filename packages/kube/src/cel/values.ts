@@ -1,0 +1,360 @@
+import { bareTypes, type Type, types } from './types.js'
+
+/**
+ * A value of the expression language. An int is a number while it is a safe integer and a bigint beyond;
+ * doubles, being rare, are boxed.
+ */
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | CelUint
+  | CelDouble
+  | CelTimestamp
+  | CelDuration
+  | CelList
+  | CelMap
+  | CelOptional
+  | CelObject
+  | Type
+
+export const minInt = -(2n ** 63n)
+export const maxInt = 2n ** 63n - 1n
+export const maxUint = 2n ** 64n - 1n
+
+/** An error of evaluation. Not a JavaScript Error: no stack is wanted, and logic operators absorb it. */
+export class EvalError {
+  constructor(readonly message: string) {}
+}
+
+/** Evaluation was stopped since it cost too much. Nothing absorbs this. */
+export class CostError {
+  readonly message = 'operation cancelled: actual cost limit exceeded'
+}
+
+export function fail(message: string): never {
+  throw new EvalError(message)
+}
+
+export function noSuchOverload(): never {
+  throw new EvalError('no such overload')
+}
+
+export class CelUint {
+  constructor(readonly value: bigint) {}
+}
+
+export class CelDouble {
+  constructor(readonly value: number) {}
+}
+
+export class CelTimestamp {
+  constructor(
+    /** Since 1970, UTC. */
+    readonly nanos: bigint,
+    /** The zone it was written in matters only when it is printed again. */
+    readonly offsetSeconds = 0,
+  ) {}
+}
+
+export class CelDuration {
+  constructor(readonly nanos: bigint) {}
+}
+
+/** A value of a type that only libraries know, such as a quantity. */
+export abstract class CelObject {
+  abstract readonly type: Type
+  abstract equals(other: Value): boolean
+  /** What costs take for its length; undefined if it has none. */
+  get size(): number | undefined {
+    return undefined
+  }
+}
+
+export class CelOptional {
+  static readonly none = new CelOptional(undefined)
+  constructor(readonly value: Value | undefined) {}
+  static of(value: Value): CelOptional {
+    return new CelOptional(value)
+  }
+}
+
+export abstract class CelList {
+  abstract readonly size: number
+  abstract at(index: number): Value
+
+  /** Values as the plain data they came from, where they came from data. */
+  get raw(): readonly unknown[] {
+    return this.values().map(rawOf)
+  }
+
+  values(): Value[] {
+    const values: Value[] = new Array(this.size)
+    for (let i = 0; i < values.length; i++) values[i] = this.at(i)
+    return values
+  }
+
+  equals(other: Value): boolean {
+    if (!(other instanceof CelList) || other.size !== this.size) return false
+    for (let i = 0; i < this.size; i++) if (!equals(this.at(i), other.at(i))) return false
+    return true
+  }
+
+  contains(value: Value): boolean {
+    for (let i = 0; i < this.size; i++) if (equals(value, this.at(i))) return true
+    return false
+  }
+
+  add(other: Value): CelList {
+    if (!(other instanceof CelList)) noSuchOverload()
+    if (this.size === 0) return other
+    if (other.size === 0) return this
+    return new ArrayList([...this.values(), ...other.values()])
+  }
+}
+
+export class ArrayList extends CelList {
+  constructor(readonly items: readonly Value[]) {
+    super()
+  }
+  get size(): number {
+    return this.items.length
+  }
+  at(index: number): Value {
+    return this.items[index]!
+  }
+  override values(): Value[] {
+    return this.items as Value[]
+  }
+}
+
+/** A list of plain JSON. */
+export class JsonList extends CelList {
+  constructor(readonly items: readonly unknown[]) {
+    super()
+  }
+  get size(): number {
+    return this.items.length
+  }
+  at(index: number): Value {
+    return fromJson(this.items[index])
+  }
+  override get raw(): readonly unknown[] {
+    return this.items
+  }
+}
+
+export abstract class CelMap {
+  abstract readonly size: number
+  abstract find(key: Value): Value | undefined
+  abstract keys(): Value[]
+
+  equals(other: Value): boolean {
+    if (!(other instanceof CelMap) || other.size !== this.size) return false
+    for (const key of this.keys()) {
+      const theirs = other.find(key)
+      if (theirs === undefined || !equals(this.find(key)!, theirs)) return false
+    }
+    return true
+  }
+}
+
+/** Keys that are equal as numbers are one key, whatever their types. */
+function hashKey(key: Value): string | number | boolean | bigint | undefined {
+  switch (typeof key) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return key
+  }
+  if (key instanceof CelUint) return normalInt(key.value)
+  if (key instanceof CelDouble && Number.isInteger(key.value)) return normalInt(BigInt(key.value))
+  return undefined
+}
+
+export class ValueMap extends CelMap {
+  private readonly entries = new Map<unknown, readonly [Value, Value]>()
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  set(key: Value, value: Value): void {
+    this.entries.set(hashKey(key) ?? key, [key, value])
+  }
+
+  delete(key: Value): void {
+    this.entries.delete(hashKey(key) ?? key)
+  }
+
+  find(key: Value): Value | undefined {
+    return this.entries.get(hashKey(key) ?? key)?.[1]
+  }
+
+  keys(): Value[] {
+    return [...this.entries.values()].map(([key]) => key)
+  }
+}
+
+/** An object of plain JSON. */
+export class JsonMap extends CelMap {
+  constructor(readonly object: Readonly<Record<string, unknown>>) {
+    super()
+  }
+  get size(): number {
+    return Object.keys(this.object).length
+  }
+  find(key: Value): Value | undefined {
+    if (typeof key !== 'string' || !Object.hasOwn(this.object, key)) return undefined
+    const value = this.object[key]
+    return value === undefined ? undefined : fromJson(value)
+  }
+  keys(): Value[] {
+    return Object.keys(this.object)
+  }
+}
+
+/** Plain JSON as a value. */
+export function fromJson(value: unknown): Value {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isSafeInteger(value) ? value + 0 : Number.isInteger(value) ? wideInt(value) : new CelDouble(value)
+    case 'bigint':
+      return value > maxInt || value < minInt ? new CelDouble(Number(value)) : normalInt(value)
+    case 'object':
+      if (value === null) return null
+      if (Array.isArray(value)) return new JsonList(value)
+      if (isValueObject(value)) return value
+      return new JsonMap(value as Record<string, unknown>)
+    default:
+      return null
+  }
+}
+
+function wideInt(value: number): Value {
+  return value >= -(2 ** 63) && value < 2 ** 63 ? normalInt(BigInt(value)) : new CelDouble(value)
+}
+
+function isValueObject(value: object): value is Exclude<Value, null | string | boolean | number | bigint> {
+  const proto = Object.getPrototypeOf(value)
+  return proto !== Object.prototype && proto !== null
+}
+
+/** The plain data behind a value, for comparing with other plain data. */
+export function rawOf(value: Value): unknown {
+  if (value instanceof CelDouble) return value.value
+  if (value instanceof CelUint) return value.value
+  if (value instanceof CelList) return value.raw
+  if (value instanceof JsonMap) return value.object
+  if (value !== null && typeof value === 'object' && 'rawObject' in value) return value.rawObject
+  return value
+}
+
+/** A number where that is exact, else a bigint. */
+export function normalInt(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+/** An int out of any bigint; overflow is an error. */
+export function intFrom(value: bigint): number | bigint {
+  if (value < minInt || value > maxInt) fail('integer overflow')
+  return normalInt(value)
+}
+
+export function uintFrom(value: bigint): CelUint {
+  if (value < 0n || value > maxUint) fail('unsigned integer overflow')
+  return new CelUint(value)
+}
+
+export function isInt(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+export function typeOf(value: Value): Type {
+  switch (typeof value) {
+    case 'boolean':
+      return types.bool
+    case 'number':
+    case 'bigint':
+      return types.int
+    case 'string':
+      return types.string
+  }
+  if (value === null) return types.null
+  if (value instanceof CelList) return bareTypes.list
+  if (value instanceof CelMap) return bareTypes.map
+  if (value instanceof CelDouble) return types.double
+  if (value instanceof CelUint) return types.uint
+  if (value instanceof Uint8Array) return types.bytes
+  if (value instanceof CelTimestamp) return types.timestamp
+  if (value instanceof CelDuration) return types.duration
+  if (value instanceof CelOptional) return bareTypes.optional
+  if (value instanceof CelObject) return value.type
+  return types.type
+}
+
+/** Equality across types: numbers by value, everything else only with its own kind. */
+export function equals(a: Value, b: Value): boolean {
+  if (typeof a === 'string' || typeof a === 'boolean' || a === null) return a === b
+  if (b === null) return false
+  if (typeof a === 'number' && typeof b === 'number') return a === b
+  if (isInt(a) || a instanceof CelUint || a instanceof CelDouble) return compareNumbers(a, b) === 0
+  if (a instanceof CelList || a instanceof CelMap || a instanceof CelObject) return a.equals(b)
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
+  if (a instanceof CelTimestamp) return b instanceof CelTimestamp && a.nanos === b.nanos
+  if (a instanceof CelDuration) return b instanceof CelDuration && a.nanos === b.nanos
+  if (a instanceof CelOptional) return b instanceof CelOptional && equalOptionals(a, b)
+  return typeof b === 'object' && 'kind' in b && 'name' in b && a.name === b.name
+}
+
+function equalOptionals(a: CelOptional, b: CelOptional): boolean {
+  if (a.value === undefined || b.value === undefined) return a.value === b.value
+  return equals(a.value, b.value)
+}
+
+/** -1, 0 or 1; undefined when they are not both numbers or one is NaN. */
+export function compareNumbers(a: Value, b: Value): number | undefined {
+  const x = numeric(a)
+  const y = numeric(b)
+  if (x === undefined || y === undefined) return undefined
+  if (typeof x === 'number' && typeof y === 'number') return order(x, y)
+  // The real implementation compares an int with a double as doubles.
+  if (a instanceof CelDouble || b instanceof CelDouble) return order(Number(x), Number(y))
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+function order(x: number, y: number): number | undefined {
+  return x < y ? -1 : x > y ? 1 : x === y ? 0 : undefined
+}
+
+function numeric(value: Value): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  if (value instanceof CelUint || value instanceof CelDouble) return value.value
+  return undefined
+}
+
+/** How many code points a text has. */
+export function codePoints(text: string): number {
+  let size = text.length
+  for (let i = 0; i < text.length - 1; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) size--
+  }
+  return size
+}
+
+/** The length of a value as costs count it: 1 for what has none. */
+export function costSize(value: Value): number {
+  if (typeof value === 'string') return codePoints(value)
+  if (value === null || typeof value !== 'object') return 1
+  if (value instanceof CelList || value instanceof CelMap) return value.size
+  if (value instanceof Uint8Array) return value.length
+  if (value instanceof CelObject) return value.size ?? 1
+  return 1
+}
