@@ -5,7 +5,7 @@ import {
   CelTimestamp,
   CelUint,
   compareNumbers,
-  EvalError,
+  EvaluationError,
   fail,
   intFrom,
   isInt,
@@ -132,7 +132,7 @@ export function compare(a: Value, b: Value, operator = '_<_'): number {
   if (a instanceof CelDuration) return b instanceof CelDuration ? compareBig(a.nanos, b.nanos) : noSuchOverload()
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : noSuchOverload()
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload()
-  throw new EvalError(`no such overload: ${operator}`)
+  throw new EvaluationError(`no such overload: ${operator}`)
 }
 
 function compareNumeric(a: Value, b: Value): number {

@@ -9,7 +9,7 @@ import {
   CelTimestamp,
   CelUint,
   CostError,
-  EvalError,
+  type EvaluationError,
   fail,
   fromJson,
   isInt,
@@ -23,7 +23,7 @@ export interface Frame {
   cost: number
   readonly limit: number
   /** Variables of the environment first, then those of comprehensions. */
-  readonly slots: (Value | EvalError | (() => Value) | undefined)[]
+  readonly slots: (Value | EvaluationError | (() => Value) | undefined)[]
 }
 
 export type Step = (frame: Frame) => Value

@@ -11,7 +11,7 @@ import {
   CelOptional,
   CelTimestamp,
   CelUint,
-  EvalError,
+  EvaluationError,
   fail,
   isInt,
   type Value,
@@ -115,7 +115,7 @@ function planQuantifier(
   const test = planner.plan(predicate).run
   return (frame) => {
     let decided = false
-    let failure: EvalError | undefined
+    let failure: EvaluationError | undefined
     loop(range(frame), (first, second) => {
       spend(frame, condition)
       if (decided) return false
@@ -124,9 +124,9 @@ function planQuantifier(
       try {
         const value = test(frame)
         if (value === decisive) decided = true
-        else if (typeof value !== 'boolean') failure ??= new EvalError('no such overload')
+        else if (typeof value !== 'boolean') failure ??= new EvaluationError('no such overload')
       } catch (error) {
-        if (!(error instanceof EvalError)) throw error
+        if (!(error instanceof EvaluationError)) throw error
         failure ??= error
       }
       return true
@@ -152,18 +152,18 @@ function planCollect(
   const stepCost = 1 + (constant ? 0 : listCost) + 1
   return (frame) => {
     const items: Value[] = []
-    let failure: EvalError | undefined
+    let failure: EvaluationError | undefined
     loop(range(frame), (first, second) => {
       set(frame, first, second)
       const accepted = accept ? attempt(accept, frame) : true
       if (accepted === false) return true
       if (accepted !== true) {
-        failure = accepted instanceof EvalError ? accepted : new EvalError('no such overload')
+        failure = accepted instanceof EvaluationError ? accepted : new EvaluationError('no such overload')
         return true
       }
       const item = attempt(make, frame)
       spend(frame, stepCost)
-      if (item instanceof EvalError) failure ??= item
+      if (item instanceof EvaluationError) failure ??= item
       else items.push(item)
       return true
     })
@@ -209,11 +209,11 @@ function planFold(expr: Comprehension, planner: Planner, range: Step, loop: Loop
   })
 }
 
-function attempt(step: Step, frame: Frame): Value | EvalError {
+function attempt(step: Step, frame: Frame): Value | EvaluationError {
   try {
     return step(frame)
   } catch (error) {
-    if (error instanceof EvalError) return error
+    if (error instanceof EvaluationError) return error
     throw error
   }
 }

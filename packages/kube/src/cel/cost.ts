@@ -1,6 +1,6 @@
 import type { Call, Comprehension, Expr } from './ast.js'
 import type { DeclType } from './decl-type.js'
-import { cover, type Estimate, fixed, one, plus, scale, times, unknown, unlimited, zero } from './estimate.js'
+import { cover, type Estimate, fixed, one, plus, scale, smaller, times, unknown, unlimited, zero } from './estimate.js'
 import { type CostNode, estimateCall } from './library-cost.js'
 import { accumulator } from './macros.js'
 import { listCost, mapCost, regexFactor, structCost, traversal } from './runtime-cost.js'
@@ -222,7 +222,7 @@ class Coster {
       }
     }
     if (!/^(?:(?:less|greater)(?:_equals)?_(?:string|bytes)|equals|not_equals)$/.test(overload)) return undefined
-    const max = first.max < second.max ? first.max : second.max
+    const max = smaller(first.max, second.max)
     return { cost: passes({ min: max > 0n ? 1n : 0n, max }) }
   }
 

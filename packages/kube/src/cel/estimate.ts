@@ -6,12 +6,23 @@ export interface Estimate {
 
 export const unlimited = 2n ** 64n - 1n
 
+export function smaller(a: bigint, b: bigint): bigint {
+  if (a < b) return a
+  return b
+}
+
+export function larger(a: bigint, b: bigint): bigint {
+  if (a > b) return a
+  return b
+}
+
 export const fixed = (value: bigint | number): Estimate => ({ min: BigInt(value), max: BigInt(value) })
 export const zero: Estimate = fixed(0)
 export const one: Estimate = fixed(1)
 export const unknown: Estimate = { min: 0n, max: unlimited }
 
-const cap = (value: bigint) => (value > unlimited ? unlimited : value)
+/** No more than a uint64 holds. */
+export const cap = (value: bigint) => smaller(value, unlimited)
 
 export function plus(...parts: readonly Estimate[]): Estimate {
   let { min, max } = zero
@@ -38,5 +49,5 @@ function scaleOne(value: bigint, factor: number): bigint {
 
 /** The smallest estimate that covers both. */
 export function cover(a: Estimate, b: Estimate): Estimate {
-  return { min: a.min < b.min ? a.min : b.min, max: a.max > b.max ? a.max : b.max }
+  return { min: smaller(a.min, b.min), max: larger(a.max, b.max) }
 }

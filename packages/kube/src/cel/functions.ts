@@ -1,6 +1,5 @@
-import { EvalError, noSuchOverload, typeOf, type Value } from './values.js'
-import { CelList, CelMap, CelOptional } from './values.js'
 import type { Type } from './types.js'
+import { CelList, CelMap, CelOptional, EvaluationError, noSuchOverload, typeOf, type Value } from './values.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: an implementation states the arguments its signature promises.
 export type Implementation = (...args: any[]) => Value
@@ -68,7 +67,7 @@ export function matches(value: Value, type: Type): boolean {
 }
 
 function mismatch(name: string, args: readonly Value[]): never {
-  throw new EvalError(`no such overload: ${name}(${args.map((arg) => typeOf(arg).name).join(', ')})`)
+  throw new EvaluationError(`no such overload: ${name}(${args.map((arg) => typeOf(arg).name).join(', ')})`)
 }
 
 function guard(name: string, candidate: Overload): Implementation {

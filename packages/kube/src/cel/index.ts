@@ -1,1 +1,2 @@
-export {}
+export { type CheckRulesOptions, checkRules } from './check-rules.js'
+export { compileRules, type Rules, type ValidateOptions } from './rules.js'

@@ -11,19 +11,14 @@ export interface Token {
 
 const whitespace = /[\t \r\n\f]+/y
 const comment = /\/\/[^\n]*/y
-const escape = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})`
+const escaped = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})`
 const stringForms = [
-  String.raw`"""(?:${escape}|[^\\])*?"""`,
-  String.raw`'''(?:${escape}|[^\\])*?'''`,
-  String.raw`"(?:${escape}|[^\\"\n\r])*"`,
-  String.raw`'(?:${escape}|[^\\'\n\r])*'`,
+  String.raw`"""(?:${escaped}|[^\\])*?"""`,
+  String.raw`'''(?:${escaped}|[^\\])*?'''`,
+  String.raw`"(?:${escaped}|[^\\"\n\r])*"`,
+  String.raw`'(?:${escaped}|[^\\'\n\r])*'`,
 ]
-const rawForms = [
-  String.raw`[rR]"""[^]*?"""`,
-  String.raw`[rR]'''[^]*?'''`,
-  String.raw`[rR]"[^"\n\r]*"`,
-  String.raw`[rR]'[^'\n\r]*'`,
-]
+const rawForms = ['[rR]"""[^]*?"""', "[rR]'''[^]*?'''", String.raw`[rR]"[^"\n\r]*"`, String.raw`[rR]'[^'\n\r]*'`]
 const anyString = `(?:${[...rawForms, ...stringForms].join('|')})`
 const rules: readonly (readonly [TokenKind, RegExp])[] = [
   ['bytes', new RegExp(`[bB]${anyString}`, 'y')],
@@ -81,9 +76,9 @@ function badText(text: string, at: number): string {
     const pair = /[&|]./y
     return match(pair, text, at) ?? String.fromCodePoint(text.codePointAt(at)!)
   }
-  if (start.endsWith('`')) return match(/`[A-Za-z0-9_.\-/ ]*[^]?/y, text, at) ?? '`'
+  if (start.endsWith('`')) return match(/`[A-Za-z0-9_.\-/ ]*[\s\S]?/y, text, at) ?? '`'
   const quote = start.slice(-1)
-  const body = new RegExp(`${/[rR]/.test(start) ? `[^${quote}\\n\\r]*` : `(?:${escape}|[^\\\\${quote}\\n\\r])*`}`, 'y')
+  const body = new RegExp(`${/[rR]/.test(start) ? `[^${quote}\\n\\r]*` : `(?:${escaped}|[^\\\\${quote}\\n\\r])*`}`, 'y')
   const rest = match(body, text, at + start.length) ?? ''
   const end = at + start.length + rest.length
   const offending = text[end] === '\\' ? text.slice(end, end + 2) : text.slice(end, end + 1)

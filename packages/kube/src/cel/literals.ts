@@ -57,7 +57,8 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '?': '?',
 }
 
-const escapePattern = /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/g
+const escapePattern =
+  /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/g
 
 function unescapeString(text: string): LiteralResult {
   let error: string | undefined

@@ -219,13 +219,7 @@ const filter = collect(
 
 const transformFilter = (args: readonly Expr[]) => (args.length === 4 ? args[2] : undefined)
 
-const transformList = collect(
-  true,
-  simpleName,
-  emptyList,
-  (make, args) => append(make, lastOf(args)),
-  transformFilter,
-)
+const transformList = collect(true, simpleName, emptyList, (make, args) => append(make, lastOf(args)), transformFilter)
 
 const transformMap = collect(
   true,

@@ -1,13 +1,6 @@
 import { type Call, type CreateStruct, type Expr, type MapEntry, qualifiedName, type StructField } from './ast.js'
 import { type Token, tokenize } from './lexer.js'
-import {
-  bytesLiteral,
-  doubleLiteral,
-  intLiteral,
-  type LiteralResult,
-  stringLiteral,
-  uintLiteral,
-} from './literals.js'
+import { bytesLiteral, doubleLiteral, intLiteral, type LiteralResult, stringLiteral, uintLiteral } from './literals.js'
 import { expandMacro, MacroBuilder, MacroError } from './macros.js'
 import { type Issue, nowhere } from './source.js'
 

@@ -1,5 +1,14 @@
 import type { Call, CreateList, CreateMap, Expr, Ident, Select } from './ast.js'
-import { type Attribute, evaluator, type Frame, presenceTest, type Qualifier, resolver, type Step, spend } from './attribute.js'
+import {
+  type Attribute,
+  evaluator,
+  type Frame,
+  presenceTest,
+  type Qualifier,
+  resolver,
+  type Step,
+  spend,
+} from './attribute.js'
 import { planComprehension } from './comprehension.js'
 import type { Environment } from './environment.js'
 import { namedTypes } from './environment.js'
@@ -11,11 +20,11 @@ import type { Type } from './types.js'
 import {
   ArrayList,
   CelDouble,
-  CelList,
+  type CelList,
   CelOptional,
   CelUint,
   CostError,
-  EvalError,
+  EvaluationError,
   equals,
   fail,
   isInt,
@@ -39,9 +48,7 @@ export class PlanError extends Error {
   override readonly name = 'PlanError'
 }
 
-const conversionFunctions = new Set(
-  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
-)
+const conversionFunctions = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
 
 export interface PlannedProgram {
   readonly run: Step
@@ -51,7 +58,11 @@ export interface PlannedProgram {
 }
 
 /** Makes closures of a checked expression. */
-export function plan(expr: Expr, environment: Environment, schemaOf: (type: Type) => SchemaNode | undefined): PlannedProgram {
+export function plan(
+  expr: Expr,
+  environment: Environment,
+  schemaOf: (type: Type) => SchemaNode | undefined,
+): PlannedProgram {
   const planner = new Planner(environment, schemaOf)
   const { run } = planner.plan(expr)
   return { run, variables: planner.variables, slotCount: planner.slotCount }
@@ -151,7 +162,10 @@ export class Planner {
         return { run: notStrictlyFalse(this.plan(expr.args[0]!).run) }
     }
     const args = expr.target ? [expr.target, ...expr.args] : expr.args
-    return this.function(expr, args.map((arg) => this.plan(arg)))
+    return this.function(
+      expr,
+      args.map((arg) => this.plan(arg)),
+    )
   }
 
   private optionalSelect(expr: Call): Plan {
@@ -264,7 +278,13 @@ export class Planner {
 }
 
 function isMapKey(key: Value): boolean {
-  return typeof key === 'string' || typeof key === 'boolean' || isInt(key) || key instanceof CelUint || key instanceof CelDouble
+  return (
+    typeof key === 'string' ||
+    typeof key === 'boolean' ||
+    isInt(key) ||
+    key instanceof CelUint ||
+    key instanceof CelDouble
+  )
 }
 
 function show(value: Value): string {
@@ -280,7 +300,7 @@ function fold<T>(compute: () => T): T {
   try {
     return compute()
   } catch (error) {
-    if (error instanceof EvalError) throw new PlanError(error.message)
+    if (error instanceof EvaluationError) throw new PlanError(error.message)
     throw error
   }
 }
@@ -299,7 +319,7 @@ function readSlot(slot: number, name: string): Step {
     const value = frame.slots[slot]
     if (typeof value === 'function') return readLazy(frame, slot, value)
     if (value === undefined) return fail(`no such attribute(s): ${name}`)
-    if (value instanceof EvalError) throw value
+    if (value instanceof EvaluationError) throw value
     return value
   }
 }
@@ -311,21 +331,21 @@ function readLazy(frame: Frame, slot: number, compute: () => Value): Value {
     frame.slots[slot] = value
     return value
   } catch (error) {
-    if (error instanceof EvalError) frame.slots[slot] = error
+    if (error instanceof EvaluationError) frame.slots[slot] = error
     throw error
   }
 }
 
 function and(left: Step, right: Step): Step {
   return (frame) => {
-    let failure: EvalError
+    let failure: EvaluationError
     try {
       const value = left(frame)
       if (value === false) return false
       if (value === true) return strictBool(right(frame))
-      failure = new EvalError('no such overload')
+      failure = new EvaluationError('no such overload')
     } catch (error) {
-      if (!(error instanceof EvalError)) throw error
+      if (!(error instanceof EvaluationError)) throw error
       failure = error
     }
     return absorb(frame, right, false, failure)
@@ -334,14 +354,14 @@ function and(left: Step, right: Step): Step {
 
 function or(left: Step, right: Step): Step {
   return (frame) => {
-    let failure: EvalError
+    let failure: EvaluationError
     try {
       const value = left(frame)
       if (value === true) return true
-      if (value !== false) failure = new EvalError('no such overload')
+      if (value !== false) failure = new EvaluationError('no such overload')
       else return strictBool(right(frame))
     } catch (error) {
-      if (!(error instanceof EvalError)) throw error
+      if (!(error instanceof EvaluationError)) throw error
       failure = error
     }
     return absorb(frame, right, true, failure)
@@ -353,11 +373,11 @@ function strictBool(value: Value): boolean {
 }
 
 /** The left side failed; the right may still decide. */
-function absorb(frame: Frame, right: Step, decisive: boolean, failure: EvalError): Value {
+function absorb(frame: Frame, right: Step, decisive: boolean, failure: EvaluationError): Value {
   try {
     if (right(frame) === decisive) return decisive
   } catch (error) {
-    if (!(error instanceof EvalError)) throw error
+    if (!(error instanceof EvaluationError)) throw error
   }
   throw failure
 }
@@ -368,7 +388,7 @@ function notStrictlyFalse(run: Step): Step {
     try {
       value = run(frame)
     } catch (error) {
-      if (error instanceof CostError || !(error instanceof EvalError)) throw error
+      if (error instanceof CostError || !(error instanceof EvaluationError)) throw error
     }
     spend(frame, 1)
     return value !== false
@@ -387,7 +407,7 @@ function equality(left: Plan, right: Plan, negated: boolean): Step {
       return !equals(x, y)
     } catch (error) {
       // The real implementation takes any answer but true for inequality.
-      if (error instanceof EvalError) return true
+      if (error instanceof EvaluationError) return true
       throw error
     }
   }
@@ -415,7 +435,8 @@ function setMembership(item: Plan, list: CelList): Plan | undefined {
 
 function setKey(value: Value): string | number | bigint | boolean | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value
-  if (value instanceof CelUint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value
+  if (value instanceof CelUint)
+    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value
   if (value instanceof CelDouble && !Number.isNaN(value.value)) return value.value
   return undefined
 }

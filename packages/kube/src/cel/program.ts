@@ -9,7 +9,7 @@ import type { SchemaNode } from './schema-node.js'
 import { displayIssues, type Issue } from './source.js'
 import type { Type } from './types.js'
 import { validateLiterals } from './validators.js'
-import { CostError, EvalError, type Value } from './values.js'
+import { CostError, EvaluationError, type Value } from './values.js'
 
 /** An expression that does not compile. The message is the whole list of issues, as the real server prints it. */
 export class CompileError extends Error {
@@ -44,7 +44,8 @@ export function outputType(checked: Checked): Type {
 export function mentions({ expr }: Checked, variable: string): boolean {
   let found = false
   walk(expr, (node) => {
-    found ||= (node.kind === 'ident' && node.name === variable) || (node.kind === 'select' && node.resolvedName === variable)
+    found ||=
+      (node.kind === 'ident' && node.name === variable) || (node.kind === 'select' && node.resolvedName === variable)
   })
   return found
 }
@@ -54,7 +55,7 @@ export type Outcome =
   | { readonly error: string; readonly cost: number }
 
 /** What a variable may be bound to: a value, a failure to be reported on use, or a way to get it when first used. */
-export type Binding = Value | EvalError | (() => Value) | undefined
+export type Binding = Value | EvaluationError | (() => Value) | undefined
 
 /** An expression that can be run any number of times. */
 export class Program {
@@ -73,7 +74,8 @@ export class Program {
     try {
       return { value: run(frame), cost: frame.cost }
     } catch (error) {
-      if (error instanceof EvalError || error instanceof CostError) return { error: error.message, cost: frame.cost }
+      if (error instanceof EvaluationError || error instanceof CostError)
+        return { error: error.message, cost: frame.cost }
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import { floorDivide } from './arithmetic.js'
-import { CelDuration, CelTimestamp, fail, maxInt, minInt } from './values.js'
+import { type CelDuration, CelTimestamp, fail, maxInt, minInt } from './values.js'
 
 const second = 1_000_000_000n
 const unitNanos: Readonly<Record<string, bigint>> = {

@@ -84,7 +84,8 @@ function text(data: string, format: string): Value {
       return parseDate(data) ?? fail(`Invalid date formatted string ${data}: cannot parse ${JSON.stringify(data)}`)
     case 'date-time':
       return (
-        parseFormatDateTime(data) ?? fail(`Invalid date-time formatted string ${data}: cannot parse ${JSON.stringify(data)}`)
+        parseFormatDateTime(data) ??
+        fail(`Invalid date-time formatted string ${data}: cannot parse ${JSON.stringify(data)}`)
       )
     case 'byte':
       return base64Url(data)
@@ -107,7 +108,12 @@ function typedList(data: unknown, node: SchemaNode): Value {
   if (!Array.isArray(data)) return fail('invalid data, expected an array for the provided schema with type=array')
   const { items } = node
   if (!items) return fail('invalid array type, expected Items with a non-empty Schema')
-  if (node.listType === 'map') return new TypedMapList(data, items, node.listMapKeys.map((key) => escapeName(key) ?? key))
+  if (node.listType === 'map')
+    return new TypedMapList(
+      data,
+      items,
+      node.listMapKeys.map((key) => escapeName(key) ?? key),
+    )
   if (node.listType === 'set') return new TypedSetList(data, items)
   return new TypedList(data, items)
 }

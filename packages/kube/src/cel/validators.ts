@@ -4,14 +4,14 @@ import { checkFormatCall } from './library/format-check.js'
 import { isRegex } from './regex.js'
 import type { Issue } from './source.js'
 import { sameType, type Type, unwrapOptional } from './types.js'
-import { EvalError, type Value } from './values.js'
+import { EvaluationError, type Value } from './values.js'
 
 function works(convert: (value: Value) => Value, value: Value): boolean {
   try {
     convert(value)
     return true
   } catch (error) {
-    if (error instanceof EvalError) return false
+    if (error instanceof EvaluationError) return false
     throw error
   }
 }

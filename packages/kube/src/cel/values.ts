@@ -26,7 +26,7 @@ export const maxInt = 2n ** 63n - 1n
 export const maxUint = 2n ** 64n - 1n
 
 /** An error of evaluation. Not a JavaScript Error: no stack is wanted, and logic operators absorb it. */
-export class EvalError {
+export class EvaluationError {
   constructor(readonly message: string) {}
 }
 
@@ -36,11 +36,11 @@ export class CostError {
 }
 
 export function fail(message: string): never {
-  throw new EvalError(message)
+  throw new EvaluationError(message)
 }
 
 export function noSuchOverload(): never {
-  throw new EvalError('no such overload')
+  throw new EvaluationError('no such overload')
 }
 
 export class CelUint {

@@ -11,7 +11,7 @@ import {
   CelOptional,
   CelTimestamp,
   CelUint,
-  EvalError,
+  EvaluationError,
   equals,
   fail,
   isInt,
@@ -58,22 +58,31 @@ const safeEquals = (a: Value, b: Value): boolean => {
   try {
     return equals(a, b)
   } catch (error) {
-    if (error instanceof EvalError) return false
+    if (error instanceof EvaluationError) return false
     throw error
   }
 }
 
 /** Kubernetes' own functions on lists. */
 const listsLibrary: readonly FunctionDeclaration[] = [
-  declare('isSorted', forEachComparable((name, type) => member(`list_${name}_is_sorted_bool`, [listOf(type)], bool, isSorted))),
+  declare(
+    'isSorted',
+    forEachComparable((name, type) => member(`list_${name}_is_sorted_bool`, [listOf(type)], bool, isSorted)),
+  ),
   declare(
     'sum',
     summable.map(([name, type, zero]) =>
       member(`list_${name}_sum_${name}`, [listOf(type)], type, (list: CelList) => list.values().reduce(add, zero)),
     ),
   ),
-  declare('max', forEachComparable((name, type) => member(`list_${name}_max_${name}`, [listOf(type)], type, extreme('max', 1)))),
-  declare('min', forEachComparable((name, type) => member(`list_${name}_min_${name}`, [listOf(type)], type, extreme('min', -1)))),
+  declare(
+    'max',
+    forEachComparable((name, type) => member(`list_${name}_max_${name}`, [listOf(type)], type, extreme('max', 1))),
+  ),
+  declare(
+    'min',
+    forEachComparable((name, type) => member(`list_${name}_min_${name}`, [listOf(type)], type, extreme('min', -1))),
+  ),
   declare('indexOf', [
     member('list_a_index_of_int', [listOf(typeParam('A')), typeParam('A')], int, (list: CelList, item: Value) =>
       list.values().findIndex((other) => safeEquals(other, item)),
@@ -90,7 +99,7 @@ function illegalRegex<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    if (error instanceof EvalError) fail(`Illegal regex: ${error.message}`)
+    if (error instanceof EvaluationError) fail(`Illegal regex: ${error.message}`)
     throw error
   }
 }
@@ -127,7 +136,7 @@ const setsLibrary: readonly FunctionDeclaration[] = [
         try {
           return b.contains(item)
         } catch (error) {
-          if (error instanceof EvalError) return false
+          if (error instanceof EvaluationError) return false
           throw error
         }
       }),
@@ -155,7 +164,10 @@ const comprehensionLibrary: readonly FunctionDeclaration[] = [
       return insert(map, [[key, value]])
     }),
     overload('@mapInsert_map_map', [mapKV, mapKV], mapKV, (map: CelMap, other: CelMap) => {
-      return insert(map, other.keys().map((key) => [key, other.find(key)!] as const))
+      return insert(
+        map,
+        other.keys().map((key) => [key, other.find(key)!] as const),
+      )
     }),
   ]),
 ]

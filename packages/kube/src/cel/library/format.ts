@@ -44,7 +44,7 @@ export function interpolate(
     } else {
       if (index >= argCount) complain(`index ${index} out of range`)
       if (i + 1 >= text.length) complain('unexpected end of string')
-      const match = /^%(\.(\d*))?([^])?/.exec(text.slice(i))!
+      const match = /^%(\.(\d*))?([\s\S])?/.exec(text.slice(i))!
       const [whole, dot, digits, clause] = match
       const problem = 'could not parse formatting clause: '
       if (dot !== undefined && clause === undefined) {
@@ -81,7 +81,7 @@ function formatClause(clause: Clause, precision: number | undefined, value: Valu
     case 's':
       return plainText(value)
     case 'd':
-      return isInt(value) || value instanceof CelUint ? toText(value) as string : wrong('d', value)
+      return isInt(value) || value instanceof CelUint ? (toText(value) as string) : wrong('d', value)
     case 'f':
       return fixed(doubleOf('f', value), precision ?? 6)
     case 'e':

@@ -5,12 +5,12 @@ import { compileRegex } from '../regex.js'
 import { localTime } from '../time.js'
 import { listOf, mapOf, type Type, typeOfType, typeParam, types } from '../types.js'
 import {
-  CelDuration,
+  type CelDuration,
   CelList,
   CelMap,
   type CelTimestamp,
   codePoints,
-  EvalError,
+  EvaluationError,
   fail,
   noSuchOverload,
   typeOf,
@@ -59,7 +59,7 @@ export function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size
   if (value instanceof Uint8Array) return value.length
-  throw new EvalError('no such overload: size')
+  throw new EvaluationError('no such overload: size')
 }
 
 function text(run: (a: string, b: string) => boolean) {
@@ -95,7 +95,9 @@ function durationFields(_name: string, id: string): Overload[] {
 }
 
 function dayOfYear(local: Date): number {
-  return Math.round((Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()) - yearStart(local)) / 864e5)
+  return Math.round(
+    (Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()) - yearStart(local)) / 864e5,
+  )
 }
 
 function yearStart(local: Date): number {
@@ -164,17 +166,42 @@ const operators: readonly FunctionDeclaration[] = [
 
 const conversions: readonly FunctionDeclaration[] = [
   declare('type', [overload('type', [A], typeOfType(A))], { run: typeOf }),
-  conversion('bool', [['bool_to_bool', bool], ['string_to_bool', string]], bool, toBool),
-  conversion('bytes', [['bytes_to_bytes', bytes], ['string_to_bytes', string]], bytes, toBytes),
+  conversion(
+    'bool',
+    [
+      ['bool_to_bool', bool],
+      ['string_to_bool', string],
+    ],
+    bool,
+    toBool,
+  ),
+  conversion(
+    'bytes',
+    [
+      ['bytes_to_bytes', bytes],
+      ['string_to_bytes', string],
+    ],
+    bytes,
+    toBytes,
+  ),
   conversion(
     'double',
-    [['double_to_double', double], ['int64_to_double', int], ['string_to_double', string], ['uint64_to_double', uint]],
+    [
+      ['double_to_double', double],
+      ['int64_to_double', int],
+      ['string_to_double', string],
+      ['uint64_to_double', uint],
+    ],
     double,
     toDouble,
   ),
   conversion(
     'duration',
-    [['duration_to_duration', duration], ['int64_to_duration', int], ['string_to_duration', string]],
+    [
+      ['duration_to_duration', duration],
+      ['int64_to_duration', int],
+      ['string_to_duration', string],
+    ],
     duration,
     toDuration,
   ),
@@ -209,13 +236,22 @@ const conversions: readonly FunctionDeclaration[] = [
   ),
   conversion(
     'timestamp',
-    [['timestamp_to_timestamp', timestamp], ['int64_to_timestamp', int], ['string_to_timestamp', string]],
+    [
+      ['timestamp_to_timestamp', timestamp],
+      ['int64_to_timestamp', int],
+      ['string_to_timestamp', string],
+    ],
     timestamp,
     toTimestamp,
   ),
   conversion(
     'uint',
-    [['uint64_to_uint64', uint], ['double_to_uint64', double], ['int64_to_uint64', int], ['string_to_uint64', string]],
+    [
+      ['uint64_to_uint64', uint],
+      ['double_to_uint64', double],
+      ['int64_to_uint64', int],
+      ['string_to_uint64', string],
+    ],
     uint,
     toUint,
   ),
@@ -236,15 +272,48 @@ const others: readonly FunctionDeclaration[] = [
     ],
     { run: sizeOf },
   ),
-  declare('contains', [member('contains_string', [string, string], bool, text((a, b) => a.includes(b)))], {
-    unguarded: true,
-  }),
-  declare('endsWith', [member('ends_with_string', [string, string], bool, text((a, b) => a.endsWith(b)))], {
-    unguarded: true,
-  }),
-  declare('startsWith', [member('starts_with_string', [string, string], bool, text((a, b) => a.startsWith(b)))], {
-    unguarded: true,
-  }),
+  declare(
+    'contains',
+    [
+      member(
+        'contains_string',
+        [string, string],
+        bool,
+        text((a, b) => a.includes(b)),
+      ),
+    ],
+    {
+      unguarded: true,
+    },
+  ),
+  declare(
+    'endsWith',
+    [
+      member(
+        'ends_with_string',
+        [string, string],
+        bool,
+        text((a, b) => a.endsWith(b)),
+      ),
+    ],
+    {
+      unguarded: true,
+    },
+  ),
+  declare(
+    'startsWith',
+    [
+      member(
+        'starts_with_string',
+        [string, string],
+        bool,
+        text((a, b) => a.startsWith(b)),
+      ),
+    ],
+    {
+      unguarded: true,
+    },
+  ),
   declare('matches', [overload('matches', [string, string], bool), member('matches_string', [string, string], bool)], {
     run: matchesRegex,
   }),

@@ -48,7 +48,12 @@ function replace(text: string, from: string, to: string, count: number | bigint 
   if (from === '') return replaceEmpty(text, to, Number(count))
   const parts = text.split(from)
   const replaced = Math.min(Number(count), parts.length - 1)
-  return parts.slice(0, replaced).map((part) => part + to).join('') + parts.slice(replaced).join(from)
+  return (
+    parts
+      .slice(0, replaced)
+      .map((part) => part + to)
+      .join('') + parts.slice(replaced).join(from)
+  )
 }
 
 function replaceEmpty(text: string, to: string, count: number): string {
