@@ -5,7 +5,8 @@ export class JsonSyntaxError extends Error {
   override readonly name: string = 'JsonSyntaxError'
 }
 
-const DEPTH_MAX = 10_000
+/** Go stops at 10,000. Here everything that walks a value shares one stack with its callers, so less must do. */
+const DEPTH_MAX = 1_000
 const DUPLICATES_MAX = 100
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)

@@ -42,7 +42,7 @@ function utf8(bytes: Uint8Array): string {
 
 const NEEDS_EXACT = -1
 /** Deeper than this, the exact parser counts and words the refusal. */
-const DEPTH_UNSUSPICIOUS = 1_000
+const DEPTH_UNSUSPICIOUS = 500
 /** 2^53 has 16 digits: shorter integers are exact. */
 const DIGITS_EXACT = 15
 
@@ -69,6 +69,8 @@ function scan(text: string): number {
     else if (code === 123 || code === 91) {
       if (++depth > DEPTH_UNSUSPICIOUS) return NEEDS_EXACT
     } else if (code === 125 || code === 93) depth--
+    // Go has no negative zero among its integers.
+    else if (code === 45 && text.charCodeAt(i + 1) === 48) return NEEDS_EXACT
   }
   return members
 }
