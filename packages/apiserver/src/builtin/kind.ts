@@ -50,8 +50,20 @@ export function defineKind(kind: Kind): Definition {
     versions: [versionOf(kind)],
     storage: version,
     verbs: kind.verbs ?? allVerbs,
-    strategy: { ...kind.strategy, decode: decoder(kind) },
+    strategy: strategyOf(kind),
     ...(kind.sharedWith ? { sharedWith: kind.sharedWith } : {}),
+  }
+}
+
+function strategyOf(kind: Kind): Strategy {
+  let empty: Draft | undefined
+  return {
+    ...kind.strategy,
+    decode: decoder(kind),
+    get empty(): Draft {
+      empty ??= decodeTyped(kind.model, {}, kind.keepsEmpty ?? false).object
+      return empty
+    },
   }
 }
 

@@ -36,7 +36,7 @@ export interface Definition {
     toShared(object: KubeObject): KubeObject
   }
   /** Set when the definition came from a CRD: its name, uid and generation. */
-  readonly crd?: { readonly name: string; readonly uid: string; readonly generation: number }
+  readonly crd?: { readonly name: string; readonly uid: string; readonly generation: number; readonly deleting?: boolean }
 }
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -104,6 +104,10 @@ export interface Strategy {
    * the wrong JSON type throws 400. CRDs leave this out: their schema prunes.
    */
   decode?(object: KubeObject, version: string, unknown: string[] | undefined): KubeObject
+  /** Built-in kinds: what Go's zero value of the type shows as, which nobody owns. */
+  readonly empty?: Readonly<Record<string, unknown>>
+  /** Fields that a write to this endpoint cannot change, by subresource ('' for the object itself). */
+  readonly resets?: Readonly<Record<string, readonly (readonly string[])[]>>
   /** Defaults beyond the schema's, and fields that only the server may set. `old` is undefined on create. */
   prepare?(object: Record<string, unknown>, old: KubeObject | undefined, context: WriteContext): void
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldError[]

@@ -1,0 +1,78 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { messageOf } from '@crosstie/kube'
+
+/** One thing that the command line can do. */
+export interface Command {
+  readonly name: string
+  /** `crosstie up [--data-dir DIR]`: what stands behind `Usage:`. */
+  readonly usage: string
+  readonly summary: string
+  readonly options: Readonly<Record<string, Option>>
+  run(input: Input): Promise<number>
+}
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  /** What the value is, such as `DIR`. */
+  readonly value?: string
+  readonly help: string
+  readonly default?: string | boolean
+}
+
+export interface Input {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>
+  readonly words: readonly string[]
+  /** Aborts on SIGINT and SIGTERM. */
+  readonly signal: AbortSignal
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+
+/** What was typed cannot be understood; the message says why and what to type instead. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const EXIT_OK = 0
+export const EXIT_FAILED = 1
+export const EXIT_USAGE = 2
+
+export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
+  const err = (line: string) => process.stderr.write(`${line}\n`)
+  const out = (line: string) => process.stdout.write(`${line}\n`)
+  try {
+    const { values, positionals } = parse(command, args)
+    if (values['help']) {
+      out(helpFor(command))
+      return EXIT_OK
+    }
+    return await command.run({ values, words: positionals, signal, out, err })
+  } catch (error) {
+    err(`crosstie ${command.name}: ${messageOf(error)}`)
+    if (!(error instanceof UsageError)) return EXIT_FAILED
+    err(`Run 'crosstie ${command.name} --help' to see how it is used.`)
+    return EXIT_USAGE
+  }
+}
+
+function parse(command: Command, args: readonly string[]) {
+  const options: ParseArgsConfig['options'] = { help: { type: 'boolean', short: 'h' } }
+  for (const [name, { type, default: value }] of Object.entries(command.options)) {
+    options[name] = value === undefined ? { type } : { type, default: value }
+  }
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    return { values: values as Record<string, string | boolean | undefined>, positionals }
+  } catch (error) {
+    throw new UsageError(messageOf(error))
+  }
+}
+
+export function helpFor({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options).map(([name, { value, help, default: preset }]) => {
+    const left = `  --${name}${value ? ` ${value}` : ''}`
+    const suffix = preset === undefined || preset === false || preset === '' ? '' : ` (default ${preset})`
+    return `${left.padEnd(30)} ${help}${suffix}`
+  })
+  return [`Usage: ${usage}`, '', summary, ...(rows.length > 0 ? ['', 'Options:', ...rows] : [])].join('\n')
+}

@@ -1,0 +1,22 @@
+import { resolve } from 'node:path'
+import { restoreBackup } from '@crosstie/apiserver'
+import { type Command, EXIT_OK, UsageError } from '../command.js'
+
+export const restore: Command = {
+  name: 'restore',
+  usage: 'crosstie restore FILE [--data-dir DIR] [--force]',
+  summary: 'Bring back a backup into an empty data directory; the server must not be running.',
+  options: {
+    'data-dir': { type: 'string', value: 'DIR', help: 'Where to put the data', default: '.crosstie' },
+    force: { type: 'boolean', help: 'Replace what is there; it is moved aside, not deleted' },
+  },
+  async run({ values, words, out }) {
+    const [file, ...rest] = words
+    if (!file || rest.length > 0) throw new UsageError('name the one backup file to restore')
+    const dataDir = resolve(String(values['data-dir']))
+    const { revision, objects } = await restoreBackup(resolve(file), dataDir, { force: values['force'] === true })
+    out(`restored ${objects} objects at revision ${revision} into ${dataDir}`)
+    out(`Start it with: crosstie up --data-dir ${dataDir}`)
+    return EXIT_OK
+  },
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { startServer, writeKubeconfig } from '@crosstie/apiserver'
+import { parseAddress } from '../address.js'
+import { type Command, EXIT_OK } from '../command.js'
+
+export const up: Command = {
+  name: 'up',
+  usage: 'crosstie up [--data-dir DIR] [--listen HOST:PORT] [--kubeconfig FILE]',
+  summary: 'Start the control plane with its own Kubernetes API, in the foreground.',
+  options: {
+    'data-dir': { type: 'string', value: 'DIR', help: 'Where everything is kept', default: '.crosstie' },
+    listen: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Where to serve; port 0 takes a free one',
+      default: '127.0.0.1:6443',
+    },
+    kubeconfig: { type: 'string', value: 'FILE', help: 'Where to write the kubeconfig (default DIR/kubeconfig)' },
+    'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
+    'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
+    'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
+  },
+  async run({ values, signal, out, err }) {
+    const dataDir = resolve(String(values['data-dir']))
+    const { host, port } = parseAddress(String(values['listen']))
+    const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
+    await using server = await startServer({
+      dataDir,
+      host,
+      port,
+      tokenFile: text('token-auth-file'),
+      auditLog: text('audit-log'),
+      log: (message) => err(message),
+    })
+    const kubeconfig = resolve(text('kubeconfig') ?? join(dataDir, 'kubeconfig'))
+    await writeKubeconfig(kubeconfig, server.adminAccess())
+    out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
+    if (!signal.aborted) await once(signal, 'abort')
+    err('stopping')
+    return EXIT_OK
+  },
+}

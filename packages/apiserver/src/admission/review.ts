@@ -1,0 +1,38 @@
+import type { KubeObject } from '@crosstie/kube'
+import type { AdmissionAttributes, Engine } from '../engine.js'
+import type { WriteRequest } from '../verbs/request.js'
+import { complete } from './decode.js'
+
+export interface Review {
+  mutate(object: KubeObject, old: KubeObject | undefined, signal?: AbortSignal): Promise<KubeObject>
+  validate(object: KubeObject | undefined, old: KubeObject | undefined, signal?: AbortSignal): Promise<void>
+}
+
+/** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
+export function admissionOf(
+  engine: Engine,
+  request: WriteRequest,
+  operation: AdmissionAttributes['operation'],
+  options: Readonly<Record<string, unknown>> = writeOptions(operation, request),
+): Review | undefined {
+  const { served, subresource, name, namespace, dryRun, user, warnings } = request
+  const { admission } = engine
+  if (!admission.interested(served.type)) return undefined
+  const about = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings }
+  const nameOf = (object: KubeObject | undefined) => object?.metadata.name ?? name
+  return {
+    async mutate(object, old, signal) {
+      const mutated = await admission.mutate({ ...about, name: nameOf(object), object, oldObject: old }, signal)
+      if (!mutated || mutated === object) return object
+      return complete({ ...request, fieldValidation: 'Ignore' }, mutated)
+    },
+    async validate(object, old, signal) {
+      await admission.validate({ ...about, name: nameOf(object ?? old), object, oldObject: old }, signal)
+    },
+  }
+}
+
+function writeOptions(operation: string, { dryRun, fieldManager }: WriteRequest): Record<string, unknown> {
+  const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
+  return { kind, apiVersion: 'meta.k8s.io/v1', fieldManager, ...(dryRun ? { dryRun: ['All'] } : {}) }
+}

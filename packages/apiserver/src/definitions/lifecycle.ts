@@ -1,0 +1,125 @@
+import { isConflict, isNotFound, type KubeObject } from '@crosstie/kube'
+import type { Engine } from '../engine.js'
+import { Work } from '../garbage/work.js'
+import { removeAll } from '../verbs/deletecollection.js'
+import type { WriteRequest } from '../verbs/request.js'
+import { modify } from '../verbs/update.js'
+import { acceptNames } from './accept.js'
+import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from './crd.js'
+import { definitionOf } from './custom.js'
+
+const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
+const CLEANUP_RETRY_MS = 500
+
+const user = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+/**
+ * From a CRD to a served kind and back: names are accepted or refused, an
+ * established CRD is served in its newest shape, a deleted one takes its objects along.
+ */
+export class DefinitionLifecycle {
+  readonly #engine: Engine
+  readonly #work: Work
+  #unsubscribe: () => void = () => {}
+
+  constructor(engine: Engine, report: (key: string, error: unknown) => void) {
+    this.#engine = engine
+    this.#work = new Work((name) => this.#reconcile(name), report)
+  }
+
+  /** Serves what is established already; afterwards follows every change. */
+  start(): void {
+    const { hub, store } = this.#engine
+    for (const { object } of store.list(PREFIX).items) this.#look(object as CustomResourceDefinition)
+    this.#unsubscribe = hub.follow(PREFIX, store.revision, ({ type, now }) => {
+      const crd = now.object as CustomResourceDefinition
+      if (type === 'DELETED') this.#gone(crd)
+      else this.#look(crd)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    await this.#work.stop()
+  }
+
+  #look(crd: CustomResourceDefinition): void {
+    if (isEstablished(crd)) this.#serve(crd)
+    this.#work.add(crd.metadata.name!)
+  }
+
+  #serve(crd: CustomResourceDefinition): void {
+    const { registry } = this.#engine
+    const { uid, generation = 1 } = crd.metadata
+    const known = registry.definition(crd.spec.group, crd.spec.names.plural)?.crd
+    const deleting = crd.metadata.deletionTimestamp !== undefined
+    if (known?.uid === uid && known?.generation === generation && known?.deleting === deleting) return
+    registry.put(definitionOf(crd))
+  }
+
+  #gone(crd: CustomResourceDefinition): void {
+    const { group, names } = crd.spec
+    if (this.#engine.registry.definition(group, names.plural)?.crd?.uid === crd.metadata.uid) {
+      this.#engine.registry.remove(group, names.plural)
+    }
+    // A name that it held may be what another one waits for.
+    for (const other of this.#all()) if (other.spec.group === group) this.#work.add(other.metadata.name!)
+  }
+
+  #all(): readonly CustomResourceDefinition[] {
+    return this.#engine.store.list(PREFIX).items.map(({ object }) => object as CustomResourceDefinition)
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const crd = this.#engine.store.get(PREFIX + name)?.object as CustomResourceDefinition | undefined
+    if (!crd) return
+    try {
+      if (crd.metadata.deletionTimestamp) await this.#cleanUp(crd)
+      else await this.#accept(crd)
+    } catch (error) {
+      if (isConflict(error)) this.#work.add(name)
+      else if (!isNotFound(error)) throw error
+    }
+  }
+
+  async #accept(crd: CustomResourceDefinition): Promise<void> {
+    const others = this.#all().filter((other) => other.metadata.name !== crd.metadata.name)
+    const request = { ...this.#request(crd.metadata.name!), subresource: 'status' }
+    await modify(this.#engine, request, (live) => ({
+      object: acceptNames(live as CustomResourceDefinition, others, this.#engine.clock.now()) as KubeObject,
+    }))
+  }
+
+  async #cleanUp(crd: CustomResourceDefinition): Promise<void> {
+    if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
+    const { group, names } = crd.spec
+    const definition = this.#engine.registry.definition(group, names.plural)
+    if (definition && definition.crd?.uid === crd.metadata.uid) {
+      const served = this.#engine.registry.storage(definition)
+      await removeAll(this.#engine, { ...this.#request(''), served }, {}, {})
+      if (this.#engine.store.count(served.prefix) > 0) {
+        // Their finalizers are somebody's to finish.
+        this.#work.addAfter(crd.metadata.name!, CLEANUP_RETRY_MS)
+        return
+      }
+    }
+    await modify(this.#engine, this.#request(crd.metadata.name!), (live) => {
+      const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
+      return { object: { ...live, metadata: { ...live.metadata, finalizers } } }
+    })
+  }
+
+  #request(name: string): WriteRequest {
+    return {
+      served: this.#engine.registry.resolve('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!,
+      namespace: '',
+      name,
+      subresource: '',
+      user,
+      warnings: [],
+      dryRun: false,
+      fieldManager: 'kube-apiserver',
+      fieldValidation: 'Ignore',
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { Clock, KubeObject, ResourceType } from '@crosstie/kube'
+import type { UserInfo } from './access/user.js'
+import type { Registry } from './serving/registry.js'
+import type { Store } from './store/store.js'
+import type { Hub } from './watch/hub.js'
+
+/** What every verb works with: one per server. */
+export interface Engine {
+  readonly store: Store
+  readonly registry: Registry
+  readonly hub: Hub
+  readonly clock: Clock
+  readonly admission: Admission
+}
+
+export interface AdmissionAttributes {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly type: ResourceType
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+  readonly object: KubeObject | undefined
+  readonly oldObject: KubeObject | undefined
+  readonly options: Readonly<Record<string, unknown>>
+  readonly dryRun: boolean
+  readonly user: UserInfo
+  readonly warnings: string[]
+}
+
+/** Those outside the server who may change or refuse a write: webhooks and policies. */
+export interface Admission {
+  /** Asked first, and cheap: when nobody is interested, nothing is awaited. */
+  interested(type: ResourceType): boolean
+  /** The object to go on with. */
+  mutate(attributes: AdmissionAttributes, signal?: AbortSignal): Promise<KubeObject | undefined>
+  /** Throws to refuse. */
+  validate(attributes: AdmissionAttributes, signal?: AbortSignal): Promise<void>
+}
+
+export const noAdmission: Admission = {
+  interested: () => false,
+  mutate: async ({ object }) => object,
+  validate: async () => {},
+}

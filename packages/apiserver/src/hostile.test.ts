@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect as connectHttp2 } from 'node:http2'
+import { type RequestOptions, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import fc from 'fast-check'
+import { type Server, startServer } from './server.js'
+
+let dataDir: string
+let server: Server
+const complaints: string[] = []
+
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'crosstie-hostile-'))
+  server = await startServer({ dataDir, host: '127.0.0.1', port: 0, log: (line) => complaints.push(line) })
+  const { status } = await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
+  assert.equal(status, 201)
+})
+
+after(async () => {
+  await server?.close()
+  await rm(dataDir, { recursive: true, force: true })
+  // A 4xx is the client's fault; anything else that was logged is ours.
+  assert.deepEqual(complaints, [], 'nothing went wrong inside')
+})
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+function send(
+  method: string,
+  path: string,
+  body?: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { ca, client } = server.adminAccess()
+  const options: RequestOptions = { method, ca, cert: client.cert, key: client.key, headers, path, agent: false }
+  const { hostname, port } = new URL(server.url)
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...options, hostname, port }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      )
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+const json = { 'content-type': 'application/json' }
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const THINGS = '/apis/hostile.example.org/v1/things'
+
+const crd = JSON.stringify({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'things.hostile.example.org' },
+  spec: {
+    group: 'hostile.example.org',
+    scope: 'Cluster',
+    names: { plural: 'things', kind: 'Thing' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+})
+
+const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth)
+
+const bad: Record<string, { because: string; send: () => Promise<Answer>; want: number | number[] }> = {
+  NotJson: { because: 'the body is no JSON', send: () => send('POST', CONFIG_MAPS, '{', json), want: 400 },
+  Empty: { because: 'there is no body', send: () => send('POST', CONFIG_MAPS, '', json), want: 400 },
+  Null: { because: 'null is no object', send: () => send('POST', CONFIG_MAPS, 'null', json), want: [400, 422] },
+  Array: { because: 'a list is no object', send: () => send('POST', CONFIG_MAPS, '[]', json), want: 400 },
+  DeepJson: {
+    because: 'a hundred thousand levels would overflow a stack',
+    send: () => send('POST', CONFIG_MAPS, `{"metadata":${nested('{"a":', '}', 1)}${nested('[', ']', 100_000)}}`, json),
+    want: 400,
+  },
+  DeepJsonInCustomResource: {
+    because: 'nothing prunes what is below preserve-unknown-fields',
+    send: () => send('POST', THINGS, `{"metadata":{"name":"deep"},"spec":${nested('[', ']', 9_000)}}`, json),
+    want: [201, 400],
+  },
+  DeepYaml: {
+    because: 'YAML nests as well',
+    send: () => send('POST', CONFIG_MAPS, `data: ${nested('[', ']', 50_000)}`, { 'content-type': 'application/yaml' }),
+    want: 400,
+  },
+  BillionLaughs: {
+    because: 'aliases of aliases grow without end',
+    send: () => send('POST', CONFIG_MAPS, laughs(), { 'content-type': 'application/yaml' }),
+    want: [400, 413, 422],
+  },
+  TooLarge: {
+    because: 'more than three mebibytes',
+    send: () => send('POST', CONFIG_MAPS, Buffer.alloc(4 * 1024 * 1024, 0x20), json),
+    want: 413,
+  },
+  WrongContentType: {
+    because: 'nobody speaks this',
+    send: () => send('POST', CONFIG_MAPS, 'x', { 'content-type': 'text/plain' }),
+    want: 415,
+  },
+  WrongAccept: {
+    because: 'nobody answers in this',
+    send: () => send('GET', CONFIG_MAPS, undefined, { accept: 'image/png' }),
+    want: 406,
+  },
+  BadLabelSelector: {
+    because: 'it does not parse',
+    send: () => send('GET', `${CONFIG_MAPS}?labelSelector=a%20in%20(`),
+    want: 400,
+  },
+  BadFieldSelector: {
+    because: 'no such field',
+    send: () => send('GET', `${CONFIG_MAPS}?fieldSelector=a.b=c`),
+    want: 400,
+  },
+  BadContinue: { because: 'not a token', send: () => send('GET', `${CONFIG_MAPS}?continue=%00zz`), want: 400 },
+  ContinueOutside: {
+    because: 'a token must not lead to another kind',
+    send: () => send('GET', `${CONFIG_MAPS}?continue=${token('../../secrets/x\u0000')}`),
+    want: 400,
+  },
+  BadLimit: { because: 'no number', send: () => send('GET', `${CONFIG_MAPS}?limit=many`), want: 400 },
+  BadRevision: {
+    because: 'no number',
+    send: () => send('GET', `${CONFIG_MAPS}?resourceVersion=now`),
+    want: [400, 422],
+  },
+  BadPatch: {
+    because: 'an object is no JSON patch',
+    send: () =>
+      send('PATCH', `${CONFIG_MAPS}/kube-root-ca.crt`, '{}', { 'content-type': 'application/json-patch+json' }),
+    want: 400,
+  },
+  UnknownPath: { because: 'nothing there', send: () => send('GET', '/nothing/here'), want: 404 },
+  UnknownResource: {
+    because: 'pods need nodes',
+    send: () => send('GET', '/api/v1/namespaces/default/pods'),
+    want: 404,
+  },
+  OddMethod: { because: 'no such verb', send: () => send('PROPFIND', CONFIG_MAPS), want: [400, 405] },
+  BadEscape: { because: 'no such character', send: () => send('GET', `${CONFIG_MAPS}/%zz`), want: [400, 404] },
+  Traversal: {
+    because: 'names are not paths',
+    send: () => send('GET', `${CONFIG_MAPS}/..%2f..%2fsecrets`),
+    want: [400, 404],
+  },
+}
+
+for (const [name, { because, send: act, want }] of Object.entries(bad)) {
+  test(`hostile input: ${name}`, async () => {
+    const { status, body } = await act()
+    assert.ok([want].flat().includes(status), `${because}: wanted ${want}, got ${status} ${body.slice(0, 300)}`)
+    if (status >= 400) assert.equal((JSON.parse(body) as { kind: string }).kind, 'Status')
+  })
+}
+
+test('hostile input: __proto__ and constructor are keys like any other', async () => {
+  const body = '{"metadata":{"name":"proto"},"data":{"__proto__":"a","constructor":"b"}}'
+  const { status } = await send('POST', CONFIG_MAPS, body, json)
+  assert.equal(status, 201)
+  const { body: read } = await send('GET', `${CONFIG_MAPS}/proto`)
+  assert.ok(read.includes('"__proto__":"a"') && read.includes('"constructor":"b"'), read)
+  assert.equal(({} as Record<string, unknown>)['a'], undefined)
+})
+
+test('hostile input: random bytes, JSON and paths never bring the server down', { timeout: 120_000 }, async () => {
+  const bodies = fc.oneof(
+    fc.string(),
+    fc.json({ maxDepth: 6 }),
+    fc.uint8Array({ maxLength: 200 }).map((a) => Buffer.from(a)),
+  )
+  const types = fc.constantFrom(
+    'application/json',
+    'application/yaml',
+    'application/vnd.kubernetes.protobuf',
+    'application/merge-patch+json',
+    'application/json-patch+json',
+    'application/strategic-merge-patch+json',
+    'application/apply-patch+yaml',
+  )
+  const methods = fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE')
+  const paths = fc.constantFrom(
+    CONFIG_MAPS,
+    `${CONFIG_MAPS}/kube-root-ca.crt`,
+    THINGS,
+    `${THINGS}/a`,
+    '/api/v1/namespaces/x',
+  )
+  const queries = fc.constantFrom(
+    '',
+    '?dryRun=All',
+    '?fieldManager=x&force=true',
+    '?fieldValidation=Strict',
+    '?limit=-1',
+  )
+  await fc.assert(
+    fc.asyncProperty(methods, paths, queries, types, bodies, async (method, path, query, type, body) => {
+      const { status } = await send(method, path + query, body as string | Buffer, { 'content-type': type })
+      assert.ok(
+        status >= 200 && status < 500,
+        `${method} ${path}${query} ${type} ${JSON.stringify(body)} gave ${status}`,
+      )
+    }),
+    { numRuns: Number(process.env['HOSTILE_RUNS'] ?? 300) },
+  )
+})
+
+test('hostile input: garbage on the socket is dropped', async () => {
+  const { hostname, port } = new URL(server.url)
+  await new Promise<void>((resolve) => {
+    const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+    socket.on('secureConnect', () => socket.write(Buffer.alloc(64 * 1024, 0xff)))
+    socket.on('error', () => resolve())
+    socket.on('close', () => resolve())
+    socket.resume()
+  })
+  assert.equal((await send('GET', '/readyz')).status, 200)
+})
+
+test('ten thousand watches, then none, and memory comes back', { timeout: 120_000 }, async () => {
+  const { ca, client } = server.adminAccess()
+  const sessions = Array.from({ length: 20 }, () =>
+    connectHttp2(server.url, { ca, cert: client.cert, key: client.key }),
+  )
+  const opened = sessions.flatMap((session) =>
+    Array.from({ length: 500 }, () => {
+      const stream = session.request({ ':path': `${CONFIG_MAPS}?watch=true&resourceVersion=1` })
+      stream.on('error', () => {})
+      return new Promise<void>((resolve) => stream.on('response', () => resolve()))
+    }),
+  )
+  await Promise.all(opened)
+  assert.ok(server.engine.hub.watchers >= 10_000)
+  assert.equal((await send('POST', CONFIG_MAPS, '{"metadata":{"name":"seen-by-many"}}', json)).status, 201)
+  for (const session of sessions) session.destroy()
+  while (server.engine.hub.watchers > 100) await new Promise((resolve) => setTimeout(resolve, 20))
+})
+
+function laughs(): string {
+  const lines = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
+  for (let i = 1; i < 10; i++)
+    lines.push(
+      `a${i}: &a${i} [${Array(9)
+        .fill(`*a${i - 1}`)
+        .join(',')}]`,
+    )
+  return lines.join('\n')
+}
+
+function token(start: string): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 5, start })).toString('base64url')
+}

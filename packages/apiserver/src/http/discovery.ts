@@ -1,0 +1,215 @@
+import { apiVersionOf } from '@crosstie/kube'
+import type { Definition, Verb, Version } from '../definitions/definition.js'
+import type { Registry } from '../serving/registry.js'
+
+// The order in which the real server lists what we serve of its groups; CRDs' groups follow by name.
+const groupOrder = [
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'rbac.authorization.k8s.io',
+  'coordination.k8s.io',
+]
+
+interface Group {
+  readonly name: string
+  readonly versions: readonly string[]
+}
+
+/** Groups with their served versions, the preferred one first. */
+export function groupsOf(registry: Registry): readonly Group[] {
+  const versions = new Map<string, Set<string>>()
+  for (const { group, versions: served } of registry.definitions()) {
+    if (group === '') continue
+    const known = versions.get(group) ?? new Set()
+    for (const { name } of served) known.add(name)
+    versions.set(group, known)
+  }
+  return [...versions]
+    .filter(([, names]) => names.size > 0)
+    .map(([name, names]) => ({ name, versions: [...names].sort(byPriority) }))
+    .sort((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
+}
+
+function rank(group: string): number {
+  const place = groupOrder.indexOf(group)
+  return place < 0 ? groupOrder.length : place
+}
+
+/** v2 before v1 before v1beta2 before v1alpha1 before anything else. */
+export function byPriority(a: string, b: string): number {
+  const [x, y] = [versionRank(a), versionRank(b)]
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return y[i]! - x[i]!
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function versionRank(version: string): readonly [number, number, number] {
+  const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
+  if (!parts) return [-1, 0, 0]
+  const stage = parts[2] === undefined ? 2 : parts[2] === 'beta' ? 1 : 0
+  return [stage, Number(parts[1]), Number(parts[3] ?? 0)]
+}
+
+export function apiVersions(serverAddress: string): unknown {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }
+}
+
+export function apiGroupList(registry: Registry): unknown {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(registry).map(groupBody) }
+}
+
+export function apiGroup(registry: Registry, name: string): unknown {
+  const group = groupsOf(registry).find((candidate) => candidate.name === name)
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) }
+}
+
+function groupBody({ name, versions }: Group) {
+  const all = versions.map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions: all, preferredVersion: all[0] }
+}
+
+export function apiResourceList(registry: Registry, group: string, version: string): unknown {
+  const definitions = servedIn(registry, group, version)
+  if (definitions.length === 0) return undefined
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersionOf({ group, version }),
+    resources: definitions.flatMap((definition) => resourcesOf(definition, version)),
+  }
+}
+
+function servedIn(registry: Registry, group: string, version: string): readonly Definition[] {
+  return registry
+    .definitions()
+    .filter((one) => one.group === group && one.versions.some(({ name }) => name === version))
+    .sort((a, b) => (a.names.plural < b.names.plural ? -1 : 1))
+}
+
+const discoveryVerbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]
+
+// The real server lists custom resources' verbs in this order of its own.
+const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+
+function verbsOf({ verbs, crd }: Definition): readonly string[] {
+  return (crd ? customVerbs : discoveryVerbs).filter((verb) => verbs.includes(verb))
+}
+
+function resourcesOf(definition: Definition, versionName: string): unknown[] {
+  const { names, namespaced } = definition
+  const version = versionOf(definition, versionName)
+  const main = definition.crd || version.name !== 'hidden' ? [mainResource(definition)] : []
+  const below = subresourcesOf(definition, version).map(({ name, kind, verbs, group, version: of }) => ({
+    name: `${names.plural}/${name}`,
+    singularName: '',
+    namespaced,
+    ...(group === undefined ? {} : { group, version: of }),
+    kind,
+    verbs,
+  }))
+  return [...main, ...below]
+}
+
+function mainResource(definition: Definition): unknown {
+  const { names, namespaced } = definition
+  return {
+    name: names.plural,
+    singularName: names.singular,
+    namespaced,
+    kind: names.kind,
+    verbs: verbsOf(definition),
+    ...(names.shortNames.length > 0 ? { shortNames: names.shortNames } : {}),
+    ...(names.categories.length > 0 ? { categories: names.categories } : {}),
+    ...(definition.verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+  }
+}
+
+interface Subresource {
+  readonly name: string
+  readonly kind: string
+  readonly verbs: readonly string[]
+  readonly group?: string
+  readonly version?: string
+}
+
+export function subresourcesOf({ group, names }: Definition, { subresources }: Version): readonly Subresource[] {
+  const verbs = ['get', 'patch', 'update']
+  const list: Subresource[] = []
+  if (subresources.status) list.push({ name: 'status', kind: names.kind, verbs })
+  if (subresources.scale) list.push({ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs })
+  if (group === '' && names.plural === 'namespaces')
+    list.unshift({ name: 'finalize', kind: names.kind, verbs: ['update'] })
+  if (group === '' && names.plural === 'serviceaccounts') {
+    list.push({ name: 'token', group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] })
+  }
+  return list
+}
+
+function versionOf(definition: Definition, name: string): Version {
+  return definition.versions.find((version) => version.name === name)!
+}
+
+/** Clients only compare it: it changes when the stored version does. */
+function storageVersionHash({ group, storage, names }: Definition): string {
+  let hash = 0xcbf29ce484222325n
+  for (const letter of `${group}/${storage}/${names.kind}`) {
+    hash = ((hash ^ BigInt(letter.codePointAt(0)!)) * 0x100000001b3n) & 0xffffffffffffffffn
+  }
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(hash)
+  return bytes.toString('base64')
+}
+
+/** apidiscovery.k8s.io/v2: everything in one answer, for /api (core) or /apis. */
+export function aggregatedDiscovery(registry: Registry, core: boolean, apiVersion: string): unknown {
+  const groups = core ? [{ name: '', versions: ['v1'] }] : groupsOf(registry)
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion,
+    metadata: {},
+    items: groups.map(({ name, versions }) => ({
+      metadata: name === '' ? {} : { name },
+      versions: versions.map((version) => ({
+        version,
+        resources: servedIn(registry, name, version).map((one) => aggregatedResource(one, version)),
+        freshness: 'Current',
+      })),
+    })),
+  }
+}
+
+function aggregatedResource(definition: Definition, versionName: string): unknown {
+  const { group, names, namespaced } = definition
+  const version = versionOf(definition, versionName)
+  const kindOf = (kind: string, of = { group, version: versionName }) => ({ ...of, kind })
+  const below = subresourcesOf(definition, version).map(({ name, kind, verbs, group: g, version: v }) => ({
+    subresource: name,
+    responseKind: kindOf(kind, g === undefined ? undefined : { group: g, version: v! }),
+    verbs,
+  }))
+  return {
+    resource: names.plural,
+    responseKind: kindOf(names.kind),
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: names.singular,
+    verbs: verbsOf(definition),
+    ...(names.shortNames.length > 0 ? { shortNames: names.shortNames } : {}),
+    ...(names.categories.length > 0 ? { categories: names.categories } : {}),
+    ...(below.length > 0 ? { subresources: below } : {}),
+  }
+}

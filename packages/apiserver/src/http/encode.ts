@@ -1,0 +1,158 @@
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import { type Json, type KubeObject, type Status, StatusError, stringify } from '@crosstie/kube'
+import type { Served, View } from '../serving/served.js'
+import type { Listing } from '../verbs/list.js'
+import { encodeYaml } from '../wire/yaml.js'
+import type { Exchange, Headers } from './exchange.js'
+import type { Media } from './media.js'
+import { columnDefinitions, type IncludeObject, partial, tableRow } from './table.js'
+
+// kube-apiserver compresses from this size on: below, it costs more than it saves.
+const GZIP_BYTES_MIN = 128 * 1024
+// The fastest level: list answers are repetitive, and CPU is dearer than loopback or LAN bytes.
+const GZIP_LEVEL = constants.Z_BEST_SPEED
+
+const compress = promisify(gzip)
+const encoder = new TextEncoder()
+const newline = encoder.encode('\n')
+
+export interface Reply {
+  readonly exchange: Exchange
+  readonly media: Media
+  readonly warnings: readonly string[]
+  readonly include?: IncludeObject
+  readonly now: number
+}
+
+/** One object, in whatever shape was asked for. */
+export async function sendView(reply: Reply, served: Served, status: number, view: View): Promise<void> {
+  const { media } = reply
+  if (media.as === 'Table') {
+    const rows = [tableRow(served, view.object, reply.include ?? 'Metadata', reply.now)]
+    return await sendValue(
+      reply,
+      status,
+      table(served, rows, { resourceVersion: view.object.metadata.resourceVersion }),
+    )
+  }
+  if (media.as === 'PartialObjectMetadata') return await sendValue(reply, status, partial(view.object))
+  if (media.format === 'json' && view.bytes) return await send(reply, status, [view.bytes, newline])
+  await sendValue(reply, status, view.object)
+}
+
+/** Everything that is not a stored object: statuses, discovery, reviews. */
+export async function sendValue(reply: Reply, status: number, value: unknown, extra: Headers = {}): Promise<void> {
+  const text = reply.media.format === 'yaml' ? encodeYaml(value as Json) : `${stringify(value)}\n`
+  await send(reply, status, [encoder.encode(text)], extra)
+}
+
+export async function sendListing(reply: Reply, served: Served, listing: Listing): Promise<void> {
+  const { media, include = 'Metadata', now } = reply
+  const metadata = listMetadata(listing)
+  if (media.as === 'Table') {
+    const rows = listing.views.map(({ object }) => tableRow(served, object, include, now))
+    return await sendValue(reply, 200, table(served, rows, metadata))
+  }
+  if (media.as === 'PartialObjectMetadataList') {
+    const items = listing.views.map(({ object }) => partial(object))
+    return await sendValue(reply, 200, { kind: media.as, apiVersion: 'meta.k8s.io/v1', metadata, items })
+  }
+  if (media.format === 'json') return await send(reply, 200, listChunks(served, listing, metadata))
+  const items = listing.views.map(({ object }) => itemOf(served, object))
+  await sendValue(reply, 200, {
+    apiVersion: served.apiVersion,
+    kind: served.definition.names.listKind,
+    metadata,
+    items,
+  })
+}
+
+function listMetadata({ revision, continue: token, remaining }: Listing) {
+  return {
+    resourceVersion: String(revision),
+    ...(token ? { continue: token } : {}),
+    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+  }
+}
+
+/** Built-in kinds leave kind and apiVersion out of a list's items, as Go's typed lists do. */
+export function itemOf(served: Served, object: KubeObject): unknown {
+  if (served.definition.crd) return object
+  const { kind: _k, apiVersion: _v, ...rest } = object
+  return rest
+}
+
+/** The list's JSON, put together from what is kept of every object: no object is encoded again. */
+function listChunks(served: Served, listing: Listing, metadata: unknown): Uint8Array[] {
+  const { names, crd } = served.definition
+  const head = `{"kind":${JSON.stringify(names.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`
+  // A built-in object's JSON starts with its kind and version; an item starts after them.
+  const skip = crd ? 0 : `"kind":"${names.kind}","apiVersion":"${served.apiVersion}",`.length
+  const parts: Uint8Array[] = [encoder.encode(head)]
+  let first = true
+  for (const { object, bytes } of listing.views) {
+    if (!first) parts.push(comma)
+    first = false
+    if (!bytes) parts.push(encoder.encode(stringify(itemOf(served, object))))
+    else if (skip > 0 && startsWithKind(bytes)) parts.push(brace, bytes.subarray(1 + skip))
+    else if (skip > 0) parts.push(encoder.encode(stringify(itemOf(served, object))))
+    else parts.push(bytes)
+  }
+  parts.push(encoder.encode(']}\n'))
+  return [Buffer.concat(parts)]
+}
+
+const comma = encoder.encode(',')
+const brace = encoder.encode('{')
+const LETTER_K = 'k'.charCodeAt(0)
+
+function startsWithKind(bytes: Uint8Array): boolean {
+  return bytes[2] === LETTER_K
+}
+
+function table(served: Served, rows: readonly unknown[], metadata: unknown): unknown {
+  return { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columnDefinitions(served), rows }
+}
+
+export async function sendError(reply: Omit<Reply, 'now'>, error: unknown): Promise<void> {
+  const failure = asStatusError(error)
+  const status: Status = failure.toStatus()
+  const retry = failure.details?.retryAfterSeconds
+  const headers: Headers = retry ? { 'retry-after': String(retry) } : {}
+  await sendValue({ ...reply, now: 0, media: plain(reply.media) }, failure.code, status, headers)
+}
+
+function plain(media: Media): Media {
+  return { ...media, as: undefined }
+}
+
+export function asStatusError(error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { cause: error })
+}
+
+async function send(reply: Reply, status: number, chunks: readonly Uint8Array[], extra: Headers = {}): Promise<void> {
+  const { exchange, media, warnings } = reply
+  const headers: Headers = { ...extra, 'content-type': media.contentType, 'cache-control': 'no-cache, private' }
+  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader)
+  const size = chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
+  if (size < GZIP_BYTES_MIN || !acceptsGzip(exchange)) {
+    exchange.respond(status, headers, chunks)
+    return
+  }
+  const packed = await compress(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), { level: GZIP_LEVEL })
+  exchange.respond(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, packed)
+}
+
+function acceptsGzip({ headers }: Exchange): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(String(headers['accept-encoding'] ?? ''))
+}
+
+/** RFC 7234 warn-text: a quoted string, no control characters. */
+function warningHeader(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go.
+  const clean = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[\\"]/g, '\\$&')
+  return `299 - "${Buffer.from(clean, 'utf8').toString('latin1')}"`
+}

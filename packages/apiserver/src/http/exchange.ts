@@ -1,0 +1,168 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { StatusError } from '@crosstie/kube'
+
+/** kube-apiserver's own limit: three of etcd's one-megabyte values. */
+export const BODY_BYTES_MAX = 3 * 1024 * 1024
+
+export type Headers = Record<string, string | string[] | number>
+
+/**
+ * One request and its answer, whichever HTTP it came by. HTTP/2 is spoken through
+ * streams directly: Node's compatibility layer costs almost half of a GET.
+ */
+export interface Exchange {
+  readonly method: string
+  /** Path and query, as sent. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly socket: TLSSocket
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
+  /** Throws 413 when it is larger than a request may be. */
+  body(): Promise<Buffer>
+  respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[]): void
+  /** An answer that goes on. */
+  stream(status: number, headers: Headers): Outgoing
+  /** Of the answer; 0 while there is none. */
+  readonly status: number
+}
+
+export interface Outgoing {
+  /** False when the client reads too slowly: then `drained` tells when to go on. */
+  write(chunk: Uint8Array): boolean
+  /** How much waits to be sent. */
+  readonly waiting: number
+  onDrain(listener: () => void): void
+  end(): void
+}
+
+export function overHttp2(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders & { ':method'?: string; ':path'?: string },
+): Exchange {
+  const gone = lazySignal((abort) => stream.once('close', abort))
+  stream.on('error', () => {}) // A client that resets its stream is ordinary life; 'close' follows.
+  let answered = 0
+  return {
+    method: headers[':method'] ?? 'GET',
+    url: headers[':path'] ?? '/',
+    headers,
+    socket: stream.session?.socket as TLSSocket,
+    get signal() {
+      return gone()
+    },
+    get status() {
+      return answered
+    },
+    body: () => collect(stream, headers),
+    respond(status, extra, body) {
+      answered = status
+      if (stream.destroyed || stream.headersSent) return
+      const chunks = chunksOf(body)
+      stream.respond(
+        { ':status': status, ...extra, 'content-length': bytesOf(chunks) },
+        { endStream: chunks.length === 0 },
+      )
+      for (let i = 0; i < chunks.length - 1; i++) stream.write(chunks[i])
+      if (chunks.length > 0) stream.end(chunks.at(-1))
+    },
+    stream(status, extra) {
+      answered = status
+      if (!stream.destroyed) stream.respond({ ':status': status, ...extra })
+      return outgoing(stream)
+    },
+  }
+}
+
+export function overHttp1(request: IncomingMessage, response: ServerResponse): Exchange {
+  const gone = lazySignal((abort) => response.once('close', abort))
+  response.on('error', () => {})
+  return {
+    method: request.method ?? 'GET',
+    url: request.url ?? '/',
+    headers: request.headers,
+    socket: request.socket as TLSSocket,
+    get signal() {
+      return gone()
+    },
+    get status() {
+      return response.headersSent ? response.statusCode : 0
+    },
+    body: () => collect(request, request.headers),
+    respond(status, extra, body) {
+      if (response.headersSent || response.destroyed) return
+      const chunks = chunksOf(body)
+      response.writeHead(status, { ...extra, 'content-length': bytesOf(chunks) })
+      for (const chunk of chunks) response.write(chunk)
+      response.end()
+    },
+    stream(status, extra) {
+      response.writeHead(status, extra)
+      response.flushHeaders()
+      return outgoing(response)
+    },
+  }
+}
+
+function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {
+  return {
+    write: (chunk) => (sink.destroyed || sink.writableEnded ? true : sink.write(chunk)),
+    get waiting() {
+      return sink.writableLength
+    },
+    onDrain: (listener) => void sink.on('drain', listener),
+    end: () => void (sink.destroyed || sink.end()),
+  }
+}
+
+// Most requests never look at their signal: an AbortController for each would be waste.
+function lazySignal(onGone: (abort: () => void) => void): () => AbortSignal {
+  let controller: AbortController | undefined
+  let gone = false
+  onGone(() => {
+    gone = true
+    controller?.abort()
+  })
+  return () => {
+    controller ??= new AbortController()
+    if (gone) controller.abort()
+    return controller.signal
+  }
+}
+
+function collect(source: ServerHttp2Stream | IncomingMessage, headers: IncomingHttpHeaders): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX) {
+      source.resume()
+      reject(tooLarge())
+      return
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    source.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= BODY_BYTES_MAX) chunks.push(chunk)
+      else reject(tooLarge())
+    })
+    source.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    source.on('close', () => reject(new StatusError(400, 'BadRequest', 'the request ended before its body did')))
+    source.on('error', reject)
+  })
+}
+
+function tooLarge(): StatusError {
+  return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${BODY_BYTES_MAX}`)
+}
+
+function chunksOf(body: Uint8Array | readonly Uint8Array[] | undefined): readonly Uint8Array[] {
+  if (body === undefined) return []
+  return body instanceof Uint8Array ? [body] : body
+}
+
+function bytesOf(chunks: readonly Uint8Array[]): number {
+  let bytes = 0
+  for (const chunk of chunks) bytes += chunk.byteLength
+  return bytes
+}

@@ -1,0 +1,35 @@
+import type { Authenticator } from '../access/authenticate.js'
+import type { Authorizer } from '../access/authorize.js'
+import { impersonate } from '../access/impersonate.js'
+import type { UserInfo } from '../access/user.js'
+import type { Exchange } from './exchange.js'
+
+/** Who a request is from: its certificate or token, or whom it may act as. */
+export function identify(
+  authenticator: Authenticator,
+  authorizer: Authorizer,
+  exchange: Exchange,
+  warnings: string[],
+): UserInfo {
+  const { headers, socket, url } = exchange
+  const user = authenticator.authenticate(headers.authorization, socket, warnings)
+  for (const name in headers) {
+    if (name.startsWith('impersonate-'))
+      return impersonate(user, rawHeaders(exchange), url.split('?', 1)[0]!, authorizer)
+  }
+  return user
+}
+
+function rawHeaders({ headers }: Exchange): string[] {
+  const raw: string[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith('impersonate-') || value === undefined) continue
+    for (const one of Array.isArray(value) ? value : splitGroups(name, value)) raw.push(name, one)
+  }
+  return raw
+}
+
+// Node joins headers that came several times with a comma; group names come one per header.
+function splitGroups(name: string, value: string): string[] {
+  return name === 'impersonate-group' || name.startsWith('impersonate-extra-') ? value.split(', ') : [value]
+}

@@ -1,0 +1,272 @@
+import { badRequest, fieldErrors, invalid, isObject, StatusError } from '@crosstie/kube'
+import { create } from '../verbs/create.js'
+import { type DeleteOptions, remove } from '../verbs/delete.js'
+import { removeAll } from '../verbs/deletecollection.js'
+import { get } from '../verbs/get.js'
+import { list } from '../verbs/list.js'
+import { type PatchType, patch } from '../verbs/patch.js'
+import type { Body, Request, WriteRequest } from '../verbs/request.js'
+import { getScale, patchScale, updateScale } from '../verbs/scale.js'
+import { update } from '../verbs/update.js'
+import { decodeJson } from '../wire/json.js'
+import { JsonSyntaxError } from '../wire/json-exact.js'
+import { bodyType, unsupportedMediaType } from '../wire/negotiate.js'
+import { decodeProtobuf } from '../wire/protobuf.js'
+import { decodeYaml } from '../wire/yaml.js'
+import { type Reply, sendListing, sendValue, sendView } from './encode.js'
+import { resourceMedia } from './media.js'
+import { listParameters, type WriteParameters, watchParameters, writeParameters } from './parameters.js'
+import type { Call } from './serve.js'
+import type { IncludeObject } from './table.js'
+import { serveWatch } from './watch.js'
+
+/** What each verb does over HTTP, by `verb` or `verb/subresource`. */
+export const methods: Record<string, (call: Call) => Promise<void>> = {
+  get: serveGet,
+  list: serveList,
+  watch: serveWatchCall,
+  create: serveCreate,
+  update: serveUpdate,
+  patch: servePatch,
+  delete: serveDelete,
+  deletecollection: serveDeleteCollection,
+  'get/status': serveGet,
+  'update/status': serveUpdate,
+  'patch/status': servePatch,
+  'get/scale': async (call) => await sendValue(reply(call), 200, await getScale(call.site.engine, requestOf(call))),
+  'update/scale': async (call) => {
+    const request = writeOf(call, 'UpdateOptions')
+    await sendValue(reply(call), 200, await updateScale(call.site.engine, request, await bodyOf(call)))
+  },
+  'patch/scale': async (call) => {
+    const { request, body } = await patchCall(call)
+    await sendValue(reply(call), 200, await patchScale(call.site.engine, request, body))
+  },
+  'update/finalize': serveUpdate,
+  'create/token': serveCreate,
+}
+
+async function serveGet(call: Call): Promise<void> {
+  const out = reply(call)
+  const view = await get(call.site.engine, requestOf(call), call.route.query.get('resourceVersion') ?? '')
+  await sendView(out, call.served, 200, view)
+}
+
+async function serveList(call: Call): Promise<void> {
+  const out = reply(call)
+  await sendListing(out, call.served, await list(call.site.engine, requestOf(call), listParameters(call.route.query)))
+}
+
+async function serveWatchCall(call: Call): Promise<void> {
+  const { site, exchange, route } = call
+  const out: Reply = { ...reply(call), media: resourceMedia(exchange.headers.accept, true) }
+  const parameters = watchParameters(route.query)
+  const named = route.name ? { ...parameters, fieldSelector: `metadata.name=${route.name}` } : parameters
+  serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
+}
+
+async function serveCreate(call: Call): Promise<void> {
+  const request = writeOf(call, 'CreateOptions')
+  const out = reply(call)
+  const outcome = await create(call.site.engine, request, await bodyOf(call))
+  await sendView(out, call.served, 201, outcome)
+}
+
+async function serveUpdate(call: Call): Promise<void> {
+  const request = writeOf(call, 'UpdateOptions')
+  const out = reply(call)
+  const outcome = await update(call.site.engine, request, await bodyOf(call))
+  await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
+}
+
+async function servePatch(call: Call): Promise<void> {
+  const out = reply(call)
+  const { request, body } = await patchCall(call)
+  const outcome = await patch(call.site.engine, request, body)
+  await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
+}
+
+const patchTypes: Record<string, PatchType> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+
+async function patchCall(call: Call) {
+  const { exchange, served } = call
+  const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
+  const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
+  const type = patchTypes[contentType]
+  if (!type || !supported.includes(contentType)) throw unsupportedMediaType(supported)
+  const parameters = writeParameters('PatchOptions', call.route.query, exchange.headers['user-agent'])
+  checkPatchOptions(type, call, parameters)
+  const bytes = await exchange.body()
+  const decoded = type === 'apply' ? fromYaml(bytes) : fromJson(bytes)
+  const body = { type, force: parameters.force ?? false, ...decoded }
+  return { request: { ...requestOf(call), ...parameters } satisfies WriteRequest, body }
+}
+
+function checkPatchOptions(type: PatchType, { route }: Call, { force }: WriteParameters): void {
+  const options = { group: 'meta.k8s.io', kind: 'PatchOptions' }
+  if (type !== 'apply' && force !== undefined) {
+    throw invalid(options, '', [fieldErrors.forbidden('force', 'may not be specified for non-apply patch')])
+  }
+  if (type === 'apply' && !route.query.get('fieldManager')) {
+    throw invalid(options, '', [fieldErrors.required('fieldManager', 'is required for apply patch')])
+  }
+}
+
+async function serveDelete(call: Call): Promise<void> {
+  const out = reply(call)
+  const { request, options } = await deleteCall(call)
+  const deletion = await remove(call.site.engine, request, options)
+  if ('waits' in deletion) await sendView(out, call.served, 200, deletion.waits)
+  else await sendValue(out, 200, deletion.status)
+}
+
+async function serveDeleteCollection(call: Call): Promise<void> {
+  const out = reply(call)
+  const { request, options } = await deleteCall(call)
+  const listing = await removeAll(call.site.engine, request, listParameters(call.route.query), options)
+  await sendListing(out, call.served, listing)
+}
+
+async function deleteCall(call: Call): Promise<{ request: WriteRequest; options: DeleteOptions }> {
+  const body = await deleteBody(call)
+  const { query } = call.route
+  const parameters = writeParameters('DeleteOptions', query, call.exchange.headers['user-agent'])
+  const given = body ?? fromQuery(query)
+  const { dryRun, ...options } = checkedDeleteOptions(given)
+  return { request: { ...requestOf(call), ...parameters, dryRun: parameters.dryRun || dryRun }, options }
+}
+
+async function deleteBody(call: Call): Promise<Record<string, unknown> | undefined> {
+  const bytes = await call.exchange.body()
+  if (bytes.length === 0) return undefined
+  const type = bodyType(call.exchange.headers['content-type'])
+  const { value } =
+    type === 'application/yaml'
+      ? fromYaml(bytes)
+      : type === 'application/vnd.kubernetes.protobuf'
+        ? decodeProtobuf(bytes)
+        : fromJson(bytes)
+  if (!isObject(value)) throw badRequest('the body of a delete must be DeleteOptions')
+  const { kind } = value
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest(`decoded object cannot be converted to DeleteOptions`)
+  }
+  return value
+}
+
+function fromQuery(query: URLSearchParams): Record<string, unknown> {
+  const options: Record<string, unknown> = {}
+  const policy = query.get('propagationPolicy')
+  if (policy) options['propagationPolicy'] = policy
+  const orphan = query.get('orphanDependents')
+  if (orphan) options['orphanDependents'] = orphan !== 'false' && orphan !== '0'
+  const grace = query.get('gracePeriodSeconds')
+  if (grace) options['gracePeriodSeconds'] = Number(grace)
+  return options
+}
+
+const policies = ['Foreground', 'Background', 'Orphan']
+
+function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & { dryRun: boolean } {
+  const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds, dryRun } = given
+  const options = { group: 'meta.k8s.io', kind: 'DeleteOptions' }
+  if (
+    propagationPolicy !== undefined &&
+    propagationPolicy !== null &&
+    orphanDependents !== undefined &&
+    orphanDependents !== null
+  ) {
+    throw invalid(options, '', [
+      fieldErrors.invalid(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    ])
+  }
+  if (propagationPolicy && !policies.includes(String(propagationPolicy))) {
+    throw invalid(options, '', [fieldErrors.notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])])
+  }
+  const dry = Array.isArray(dryRun) ? dryRun : []
+  if (dry.some((value) => value !== 'All')) {
+    throw invalid(options, '', [fieldErrors.notSupported('dryRun', dry, ['All'])])
+  }
+  return {
+    dryRun: dry.length > 0,
+    ...(propagationPolicy ? { propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'] } : {}),
+    ...(typeof orphanDependents === 'boolean' ? { orphanDependents } : {}),
+    ...(isObject(preconditions) ? { preconditions } : {}),
+    ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
+  }
+}
+
+function requestOf({ served, route, user, warnings, exchange }: Call): Request {
+  const { name, subresource } = route
+  const namespace = served.definition.namespaced ? route.namespace : ''
+  return {
+    served,
+    namespace,
+    name,
+    subresource,
+    user,
+    warnings,
+    get signal() {
+      return exchange.signal
+    },
+  }
+}
+
+function writeOf(call: Call, kind: string): WriteRequest {
+  const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
+  return { ...requestOf(call), ...parameters }
+}
+
+async function bodyOf({ exchange, served }: Call): Promise<Body> {
+  const type = bodyType(exchange.headers['content-type'])
+  const bytes = await exchange.body()
+  if (type === 'application/json') return fromJson(bytes)
+  if (type === 'application/yaml') return fromYaml(bytes)
+  if (served.definition.crd) throw unsupportedMediaType(['application/json', 'application/yaml'])
+  return { value: decodeProtobuf(bytes).value, strictErrors: [] }
+}
+
+function fromJson(bytes: Buffer): Body {
+  const { value, duplicates } = understood(() => decodeJson(bytes, { strict: true }))
+  return { value, strictErrors: duplicates.map((path) => `duplicate field "${path}"`) }
+}
+
+function fromYaml(bytes: Buffer): Body {
+  return understood(() => decodeYaml(bytes, { strict: true }))
+}
+
+function understood<T>(decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw badRequest(error.message)
+    throw error
+  }
+}
+
+function reply({ exchange, route, warnings, site }: Call): Reply {
+  const include = route.query.get('includeObject') ?? 'Metadata'
+  if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw new StatusError(
+      400,
+      'BadRequest',
+      `Invalid value: "${include}": includeObject must be None, Metadata or Object`,
+    )
+  }
+  return {
+    exchange,
+    media: resourceMedia(exchange.headers.accept),
+    warnings,
+    include: include as IncludeObject,
+    now: site.engine.clock.now(),
+  }
+}

@@ -1,0 +1,59 @@
+import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.js'
+import { sendValue } from './encode.js'
+import type { Exchange } from './exchange.js'
+import { plainJson, plainMedia } from './media.js'
+import type { PathRoute } from './route.js'
+import { pageNotFound, type Site } from './serve.js'
+
+/** Everything that is not a resource: health, version, discovery, documents. */
+export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
+  const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
+  const page = pageFor(site, path)
+  if (page) return await page(exchange, route)
+  if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path)
+  const document = discoveryDocument(site, path)
+  if (!document) throw pageNotFound()
+  await sendPlain(exchange, document)
+}
+
+/** A page stands for its path and, when its name ends in `/`, for everything below. */
+function pageFor({ pages }: Site, path: string) {
+  const exact = pages.get(path)
+  if (exact) return exact
+  for (const [name, page] of pages) if (name.endsWith('/') && path.startsWith(name)) return page
+  return undefined
+}
+
+async function serveRoots(site: Site, exchange: Exchange, path: string): Promise<void> {
+  const { registry } = site.engine
+  const wanted = tryNegotiate(exchange.headers.accept, aggregatedDiscoveryOffer)
+  if (!wanted?.as) {
+    return await sendPlain(exchange, path === '/api' ? apiVersions(site.address()) : apiGroupList(registry))
+  }
+  const { group, version } = wanted.as
+  const document = aggregatedDiscovery(registry, path === '/api', `${group}/${version}`)
+  const contentType = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`
+  const media = { ...plainJson, contentType }
+  await sendValue({ exchange, media, warnings: [], now: 0 }, 200, document, { vary: 'Accept' })
+}
+
+function discoveryDocument({ engine: { registry } }: Site, path: string): unknown {
+  const [root, group, version, ...rest] = path.slice(1).split('/')
+  if (rest.length > 0 || group === undefined) return undefined
+  if (root === 'api') return version === undefined ? apiResourceList(registry, '', group) : undefined
+  if (root !== 'apis') return undefined
+  return version === undefined ? apiGroup(registry, group) : apiResourceList(registry, group, version)
+}
+
+export async function sendPlain(exchange: Exchange, value: unknown): Promise<void> {
+  await sendValue({ exchange, media: plainMedia(exchange.headers.accept), warnings: [], now: 0 }, 200, value)
+}
+
+export function sendText(exchange: Exchange, status: number, text: string): void {
+  exchange.respond(
+    status,
+    { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    Buffer.from(text),
+  )
+}

@@ -1,0 +1,85 @@
+/** What a URL and a method ask for, in the words that authorization uses too. */
+export interface ResourceRoute {
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly namespace: string
+  readonly resource: string
+  readonly name: string
+  readonly subresource: string
+  /** The URL named a namespace for a resource other than namespaces themselves. */
+  readonly namespaced: boolean
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+export interface PathRoute {
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+const verbOfMethod: Record<string, string> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+const namespaceSubresources = new Set(['status', 'finalize'])
+
+/** A resource below /api or /apis, or any other path. */
+export function routeOf(method: string, url: string): ResourceRoute | PathRoute {
+  const mark = url.indexOf('?')
+  const path = mark < 0 ? url : url.slice(0, mark)
+  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decode)
+  const [root] = parts
+  const rest = root === 'api' ? ['', ...parts.slice(1)] : root === 'apis' ? parts.slice(1) : undefined
+  if (!rest || rest.length < 3) return { path, query }
+  return resourceRoute(method, rest, path, query)
+}
+
+function resourceRoute(method: string, rest: string[], path: string, query: URLSearchParams): ResourceRoute {
+  const [group = '', version = ''] = rest
+  let parts = rest.slice(2)
+  const deprecatedWatch = parts[0] === 'watch' && parts.length > 1
+  if (deprecatedWatch) parts = parts.slice(1)
+  let namespace = ''
+  let namespaced = false
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1]!
+    if (parts.length > 2 && !namespaceSubresources.has(parts[2]!)) {
+      parts = parts.slice(2)
+      namespaced = true
+    }
+  }
+  const [resource = '', name = '', ...sub] = parts
+  const verb = deprecatedWatch ? 'watch' : verbOf(method, name, query)
+  return { verb, group, version, namespace, resource, name, subresource: sub.join('/'), namespaced, path, query }
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  const verb = verbOfMethod[method] ?? method.toLowerCase()
+  if (name !== '') return verb
+  if (verb === 'delete') return 'deletecollection'
+  if (verb !== 'get') return verb
+  return truthy(query.get('watch')) ? 'watch' : 'list'
+}
+
+/** Go's idea of a boolean parameter: present and not "false" or "0". */
+export function truthy(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0'
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

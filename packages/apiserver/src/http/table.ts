@@ -1,0 +1,122 @@
+import { compileJsonPath, type JsonPath, type KubeObject, stringify } from '@crosstie/kube'
+import type { Column } from '../definitions/definition.js'
+import type { Served } from '../serving/served.js'
+
+export interface TableRow {
+  readonly cells: readonly unknown[]
+  readonly object?: unknown
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+interface TableColumn {
+  readonly definition: Readonly<Record<string, unknown>>
+  readonly cell: (object: KubeObject, now: number) => unknown
+}
+
+const nameColumn: Column = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'The name, unique among the objects of its kind in the same namespace.',
+  cell: ({ metadata }) => metadata.name,
+}
+
+const ageColumn: Column = {
+  name: 'Age',
+  type: 'date',
+  description: 'How long ago the object was created.',
+  jsonPath: '.metadata.creationTimestamp',
+}
+
+const compiled = new WeakMap<Served, readonly TableColumn[]>()
+
+/** How one kind shows in `kubectl get`. */
+export function columnsOf(served: Served): readonly TableColumn[] {
+  let columns = compiled.get(served)
+  if (!columns) {
+    const { columns: own } = served.version
+    const all = served.definition.crd || own.length === 0 ? [nameColumn, ...(own.length > 0 ? own : [ageColumn])] : own
+    columns = all.map(compileColumn)
+    compiled.set(served, columns)
+  }
+  return columns
+}
+
+export function tableRow(served: Served, object: KubeObject, include: IncludeObject, now: number): TableRow {
+  const cells = columnsOf(served).map(({ cell }) => cell(object, now) ?? null)
+  if (include === 'None') return { cells, object: null }
+  return { cells, object: include === 'Object' ? object : partial(object) }
+}
+
+export function partial({ metadata }: KubeObject): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+}
+
+export function columnDefinitions(served: Served): readonly unknown[] {
+  return columnsOf(served).map(({ definition }) => definition)
+}
+
+function compileColumn(column: Column): TableColumn {
+  const { name, type, format = '', description = '', priority = 0 } = column
+  const definition = { name, type, format, description: description || defaultDescription(column), priority }
+  if (column.cell) return { definition, cell: column.cell }
+  const path = compileJsonPath(column.jsonPath ?? '')
+  return { definition, cell: (object, now) => cellOf(type, path, object, now) }
+}
+
+function defaultDescription({ jsonPath }: Column): string {
+  return jsonPath ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : ''
+}
+
+function cellOf(type: string, path: JsonPath, object: KubeObject, now: number): unknown {
+  const [value] = path(object)
+  if (value === undefined || value === null) return undefined
+  switch (type) {
+    case 'string':
+      return printed(value)
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : undefined
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint' ? value : undefined
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    case 'date':
+      return typeof value === 'string' ? age(value, now) : undefined
+    default:
+      return undefined
+  }
+}
+
+function printed(value: unknown): string {
+  return typeof value === 'object' ? stringify(value) : String(value)
+}
+
+/** `5m`, `3d4h`: how long ago, as kubectl says it; `<unknown>` for no time. */
+export function age(time: string | undefined, now: number): string {
+  const then = time ? Date.parse(time) : Number.NaN
+  return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then)
+}
+
+/** Two digits of precision, in the largest units that keep them: kubectl's own rule. */
+export function humanDuration(milliseconds: number): string {
+  const seconds = Math.trunc(milliseconds / 1000)
+  if (seconds < -1) return '<invalid>'
+  if (seconds < 0) return '0s'
+  if (seconds < 120) return `${seconds}s`
+  const minutes = Math.trunc(seconds / 60)
+  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's')
+  if (minutes < 180) return `${minutes}m`
+  const hours = Math.trunc(minutes / 60)
+  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm')
+  if (hours < 48) return `${hours}h`
+  const days = Math.trunc(hours / 24)
+  if (hours < 192) return withRest(days, 'd', hours % 24, 'h')
+  if (hours < 8760 * 2) return `${days}d`
+  if (hours < 8760 * 8) return withRest(Math.trunc(hours / 8760), 'y', days % 365, 'd')
+  return `${Math.trunc(hours / 8760)}y`
+}
+
+function withRest(whole: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`
+}

@@ -1,0 +1,141 @@
+import { type KubeObject, stringify } from '@crosstie/kube'
+import type { Engine } from '../engine.js'
+import type { Served, View } from '../serving/served.js'
+import type { Change } from '../store/store.js'
+import type { Request } from '../verbs/request.js'
+import { type Happening, watch } from '../verbs/watch.js'
+import type { Reply } from './encode.js'
+import type { Outgoing } from './exchange.js'
+import type { watchParameters } from './parameters.js'
+import { columnDefinitions, partial, tableRow } from './table.js'
+
+const encoder = new TextEncoder()
+const closing = encoder.encode('}\n')
+
+// A reader that lets this much pile up is cut off; it lists again, which is always right.
+const BACKLOG_BYTES_MAX = 16 * 1024 * 1024
+const BOOKMARK_MS = 60_000
+const TIMEOUT_MIN_SECONDS = 1_800
+
+/** GET with watch=true: a line of JSON per happening until time, client or server ends it. */
+export function serveWatch(
+  engine: Engine,
+  request: Request,
+  parameters: ReturnType<typeof watchParameters>,
+  reply: Reply,
+  stopping: AbortSignal,
+): void {
+  const { exchange, media } = reply
+  let out: Outgoing | undefined
+  let stop: (() => void) | undefined
+  let over = false
+  const encode = lineEncoder(request.served, reply)
+  const finish = () => {
+    if (over) return
+    over = true
+    stop?.()
+    clearTimeout(timeout)
+    clearInterval(bookmarks)
+    stopping.removeEventListener('abort', finish)
+    out?.end()
+  }
+  const early: Happening[] = []
+  const sink = (happening: Happening) => {
+    if (over) return
+    if (!out) {
+      early.push(happening)
+      return
+    }
+    for (const chunk of encode(happening)) out.write(chunk)
+    if (happening.type === 'ERROR' || out.waiting > BACKLOG_BYTES_MAX) finish()
+  }
+  stop = watch(engine, request, parameters, sink)
+  const contentType = media.format === 'json' ? `${media.contentType}` : media.contentType
+  out = exchange.stream(200, { 'content-type': contentType, 'cache-control': 'no-cache, private' })
+  const timeout = setTimeout(finish, secondsOf(parameters.timeoutSeconds) * 1000)
+  const bookmark = (): Happening => ({ type: 'BOOKMARK', revision: engine.store.revision, initialEventsEnd: false })
+  const bookmarks = parameters.allowWatchBookmarks ? setInterval(() => sink(bookmark()), BOOKMARK_MS) : undefined
+  stopping.addEventListener('abort', finish)
+  exchange.signal.addEventListener('abort', finish, { once: true })
+  for (const happening of early) sink(happening)
+  if (stopping.aborted || exchange.signal.aborted) finish()
+}
+
+/** As the real server: what the client asked for, or at random between half an hour and an hour. */
+function secondsOf(asked: number | undefined): number {
+  return asked && asked > 0 ? asked : TIMEOUT_MIN_SECONDS * (1 + Math.random())
+}
+
+type Encode = (happening: Happening) => readonly Uint8Array[]
+
+function lineEncoder(served: Served, reply: Reply): Encode {
+  const shape = shapeOf(served, reply)
+  const plainJson = shape === undefined
+  return (happening) => {
+    if (happening.type === 'ERROR') return [line('ERROR', happening.error.toStatus())]
+    if (happening.type === 'BOOKMARK') return [line('BOOKMARK', bookmarkObject(served, happening, reply))]
+    const { type, view, change } = happening
+    if (plainJson && view.bytes) return plainLine(type, view, change)
+    return [line(type, shape ? shape(view.object) : view.object)]
+  }
+}
+
+function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown) | undefined {
+  if (reply.media.as === 'PartialObjectMetadata') return partial
+  if (reply.media.as !== 'Table') return undefined
+  let first = true
+  return (object) => {
+    // Only the first event carries the columns: kubectl keeps them.
+    const columns = first ? columnDefinitions(served) : null
+    first = false
+    const rows = [tableRow(served, object, reply.include ?? 'Metadata', Date.now())]
+    const metadata = { resourceVersion: object.metadata.resourceVersion }
+    return { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columns, rows }
+  }
+}
+
+// A change goes to many watchers: its line is made once.
+const lines = new WeakMap<Change, { view: View; line: Uint8Array }>()
+
+function plainLine(type: string, view: View, change: Change | undefined): readonly Uint8Array[] {
+  const known = change && lines.get(change)
+  if (known?.view === view) return [known.line]
+  const text = Buffer.concat([heads[type]!, view.bytes!, closing])
+  if (change) lines.set(change, { view, line: text })
+  return [text]
+}
+
+const heads: Record<string, Uint8Array> = Object.fromEntries(
+  ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, encoder.encode(`{"type":"${type}","object":`)]),
+)
+
+function line(type: string, object: unknown): Uint8Array {
+  return encoder.encode(`{"type":"${type}","object":${stringify(object)}}\n`)
+}
+
+function bookmarkObject(
+  served: Served,
+  { revision, initialEventsEnd }: { revision: number; initialEventsEnd: boolean },
+  reply: Reply,
+) {
+  const metadata = {
+    resourceVersion: String(revision),
+    creationTimestamp: null,
+    ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+  }
+  if (reply.media.as === 'PartialObjectMetadata') {
+    return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+  }
+  if (reply.media.as === 'Table') {
+    const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+    const cells = columnDefinitions(served).map(() => null)
+    return {
+      kind: 'Table',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: { resourceVersion: metadata.resourceVersion },
+      columnDefinitions: null,
+      rows: [{ cells, object }],
+    }
+  }
+  return { kind: served.type.kind, apiVersion: served.apiVersion, metadata }
+}

@@ -1,0 +1,228 @@
+import {
+  type ApplyOptions,
+  type ApplyTarget,
+  badRequest,
+  type Client,
+  clone,
+  type DeleteOptions,
+  type KubeList,
+  type KubeObject,
+  type ListOptions,
+  type ObjectKey,
+  type Patch,
+  type ResourceType,
+  StatusError,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from '@crosstie/kube'
+import { type Authorizer, forbiddenError } from './access/authorize.js'
+import type { UserInfo } from './access/user.js'
+import type { Engine } from './engine.js'
+import { create } from './verbs/create.js'
+import { remove } from './verbs/delete.js'
+import { removeAll } from './verbs/deletecollection.js'
+import { get } from './verbs/get.js'
+import { list } from './verbs/list.js'
+import { type PatchBody, patch } from './verbs/patch.js'
+import type { Outcome, Request, WriteRequest } from './verbs/request.js'
+import { update } from './verbs/update.js'
+import { type Happening, watch } from './verbs/watch.js'
+
+/** A reader that lets this many events pile up is told to list again. */
+const BACKLOG_MAX = 10_000
+
+/**
+ * The Client port for code in the same process: the same verbs as over HTTP
+ * with the same checks, without the wire. Objects that come back are the
+ * store's own: shared, never to be changed.
+ */
+export class LocalClient implements Client {
+  readonly #engine: Engine
+  readonly #user: UserInfo
+  readonly #authorizer: Authorizer
+
+  constructor(engine: Engine, user: UserInfo, authorizer: Authorizer) {
+    this.#engine = engine
+    this.#user = user
+    this.#authorizer = authorizer
+  }
+
+  async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
+    return (await get(this.#engine, this.#request('get', type, key))).object as T
+  }
+
+  async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
+    const request = this.#request('list', type, { namespace: options.namespace, name: '' })
+    const { views, revision, continue: token, remaining } = await list(this.#engine, request, options)
+    const { names } = request.served.definition
+    return {
+      apiVersion: request.served.apiVersion,
+      kind: names.listKind,
+      metadata: {
+        resourceVersion: String(revision),
+        ...(token ? { continue: token } : {}),
+        ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+      },
+      items: views.map(({ object }) => object as T),
+    }
+  }
+
+  async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    const request = this.#request('watch', type, { namespace: options.namespace, name: '' })
+    const backlog = new Backlog()
+    const stop = watch(this.#engine, request, options, backlog.push)
+    const { signal } = options
+    signal?.addEventListener('abort', backlog.wake)
+    const ends = options.timeoutSeconds ? Date.now() + options.timeoutSeconds * 1000 : Number.POSITIVE_INFINITY
+    try {
+      while (!signal?.aborted && Date.now() < ends) {
+        const happening = await backlog.next(signal, ends)
+        if (!happening) continue
+        if (happening.type === 'ERROR') throw happening.error
+        if (happening.type !== 'BOOKMARK') yield { type: happening.type, object: happening.view.object as T }
+        else if (options.allowWatchBookmarks || happening.initialEventsEnd) yield bookmark(type, request, happening)
+      }
+    } finally {
+      stop()
+      signal?.removeEventListener('abort', backlog.wake)
+    }
+  }
+
+  async create<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
+    const { namespace, name } = object.metadata
+    const asks = options.subresource ? { namespace, name: name ?? '' } : { namespace, name: '' }
+    const request = this.#write('create', type, asks, options)
+    return (await create(this.#engine, request, bodyOf(object))).object as T
+  }
+
+  async update<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
+    const { namespace, name = '' } = object.metadata
+    const request = this.#write('update', type, { namespace, name }, options)
+    return (await update(this.#engine, request, bodyOf(object))).object as T
+  }
+
+  async patch<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    change: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const value: unknown = clone(change.type === 'json' ? change.operations : change.patch)
+    const body: PatchBody = { type: change.type, force: false, value, strictErrors: [] }
+    return (await this.#patch(type, key, body, options)).object as T
+  }
+
+  async apply<T extends KubeObject>(
+    type: ResourceType,
+    object: Partial<T> & ApplyTarget,
+    options: ApplyOptions,
+  ): Promise<T> {
+    const { name, namespace } = object.metadata
+    const { served } = this.#resolve(type)
+    const value = { ...clone(object), apiVersion: served.apiVersion, kind: type.kind }
+    const body: PatchBody = { type: 'apply', force: options.force ?? false, value, strictErrors: [] }
+    return (await this.#patch(type, { name, namespace }, body, options)).object as unknown as T
+  }
+
+  async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<KubeObject | undefined> {
+    const request = this.#write('delete', type, key, { dryRun: options.dryRun, signal: options.signal })
+    const deletion = await remove(this.#engine, request, options)
+    return ('waits' in deletion ? deletion.waits : deletion.gone).object
+  }
+
+  async deleteCollection(type: ResourceType, options: ListOptions & DeleteOptions = {}): Promise<void> {
+    const asks = { namespace: options.namespace, name: '' }
+    const request = this.#write('deletecollection', type, asks, { dryRun: options.dryRun, signal: options.signal })
+    await removeAll(this.#engine, request, options, options)
+  }
+
+  async #patch(type: ResourceType, key: ObjectKey, body: PatchBody, options: WriteOptions): Promise<Outcome> {
+    return await patch(this.#engine, this.#write('patch', type, key, options), body)
+  }
+
+  #write(verb: string, type: ResourceType, key: ObjectKey, options: WriteOptions): WriteRequest {
+    return {
+      ...this.#request(verb, type, key, options.subresource),
+      dryRun: options.dryRun ?? false,
+      fieldManager: options.fieldManager ?? 'crosstie',
+      fieldValidation: options.fieldValidation ?? 'Warn',
+      signal: options.signal,
+    }
+  }
+
+  #request(verb: string, type: ResourceType, { namespace = '', name }: ObjectKey, subresource = ''): Request {
+    const { served } = this.#resolve(type)
+    const { group, resource } = type
+    const attributes = { user: this.#user, verb, group, resource, subresource, name, namespace }
+    const { allowed, reason } = this.#authorizer.authorize(attributes)
+    if (!allowed) throw forbiddenError(attributes, reason)
+    const scope = served.definition.namespaced ? namespace : ''
+    if (served.definition.namespaced && scope === '' && (name !== '' || verb === 'create')) {
+      throw badRequest('an empty namespace may not be set when a resource name is provided')
+    }
+    return { served, namespace: scope, name, subresource, user: this.#user, warnings: [] }
+  }
+
+  #resolve({ group, version, resource }: ResourceType) {
+    const served = this.#engine.registry.resolve(group, version, resource)
+    if (served) return { served }
+    throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+  }
+}
+
+/** The pipeline may change what it is given, and callers keep their objects: it gets its own copy. */
+function bodyOf(object: KubeObject) {
+  return { value: clone(object) as unknown, strictErrors: [] }
+}
+
+function bookmark(
+  type: ResourceType,
+  { served }: Request,
+  { revision, initialEventsEnd }: { revision: number; initialEventsEnd: boolean },
+) {
+  const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
+  const metadata = { resourceVersion: String(revision), ...annotations }
+  return { type: 'BOOKMARK' as const, object: { apiVersion: served.apiVersion, kind: type.kind, metadata } }
+}
+
+class Backlog {
+  #waiting: Happening[] = []
+  #taken = 0
+  #overrun = false
+  #wake: () => void = () => {}
+
+  readonly push = (happening: Happening): void => {
+    if (this.#waiting.length - this.#taken >= BACKLOG_MAX) this.#overrun = true
+    else this.#waiting.push(happening)
+    this.#wake()
+  }
+
+  readonly wake = (): void => this.#wake()
+
+  async next(signal: AbortSignal | undefined, ends: number): Promise<Happening | undefined> {
+    if (this.#taken < this.#waiting.length) return this.#take()
+    if (this.#overrun) throw new StatusError(410, 'Expired', 'the watcher fell too far behind')
+    if (signal?.aborted) return undefined
+    await this.#sleep(ends)
+    return this.#taken < this.#waiting.length ? this.#take() : undefined
+  }
+
+  #take(): Happening {
+    const happening = this.#waiting[this.#taken++]!
+    if (this.#taken === this.#waiting.length) {
+      this.#waiting = []
+      this.#taken = 0
+    }
+    return happening
+  }
+
+  async #sleep(ends: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (ends !== Number.POSITIVE_INFINITY) timer = setTimeout(resolve, Math.max(0, ends - Date.now()))
+    })
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { attempt, type Client, type Clock, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import { runAggregation } from './access/aggregation.js'
+import { AuditLog } from './access/audit.js'
+import { Authenticator, parseTokenFile } from './access/authenticate.js'
+import { bootstrap } from './access/bootstrap.js'
+import { signingKey } from './access/jwt.js'
+import type { KubeconfigContent } from './access/kubeconfig.js'
+import { openPki, type Pki } from './access/pki.js'
+import { RbacAuthorizer } from './access/rbac.js'
+import { runServiceAccounts } from './access/serviceaccounts.js'
+import { ServiceAccountTokens } from './access/tokens.js'
+import { authenticated, MASTERS, type UserInfo } from './access/user.js'
+import { DefinitionLifecycle } from './definitions/lifecycle.js'
+import { type Engine, noAdmission } from './engine.js'
+import { GarbageCollector } from './garbage/collector.js'
+import { EventExpiry } from './garbage/events.js'
+import { NamespaceLifecycle } from './garbage/namespaces.js'
+import { pagesOf } from './http/pages.js'
+import { type Site, serve } from './http/serve.js'
+import { Listener } from './http/tls.js'
+import { LocalClient } from './local.js'
+import { ServerMetrics } from './metrics.js'
+import { builtIn } from './serving/built-in.js'
+import { Registry } from './serving/registry.js'
+import { openStore } from './store/index.js'
+import type { Store } from './store/store.js'
+import { Hub } from './watch/hub.js'
+
+export interface ServerOptions {
+  /** Where everything is kept: objects, keys, certificates. */
+  readonly dataDir: string
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly clock?: Clock
+  /** Bearer tokens that are accepted beside service accounts' own. */
+  readonly tokenFile?: string
+  readonly auditLog?: string
+  readonly eventTtlMs?: number
+  readonly metrics?: Metrics
+  /** One line for the operator; never holds a secret. */
+  readonly log?: (message: string) => void
+}
+
+const EVENT_TTL_MS = 3_600_000
+const STOP_GRACE_MS = 5_000
+const SECRETS = '//secrets/'
+/** Who signs service account tokens, and whom they are for by default: what kube-apiserver is commonly set to. */
+const ISSUER = 'https://kubernetes.default.svc'
+
+/** A running API server: HTTPS outside, `client()` inside. */
+export class Server implements AsyncDisposable {
+  readonly engine: Engine
+  readonly metrics: Metrics
+  readonly #pki: Pki
+  readonly #authorizer: RbacAuthorizer
+  readonly #listener: Listener
+  readonly #stops: readonly (() => Promise<void> | void)[]
+
+  constructor(parts: {
+    engine: Engine
+    metrics: Metrics
+    pki: Pki
+    authorizer: RbacAuthorizer
+    listener: Listener
+    /** In the order they must run. */
+    stops: readonly (() => Promise<void> | void)[]
+  }) {
+    this.engine = parts.engine
+    this.metrics = parts.metrics
+    this.#pki = parts.pki
+    this.#authorizer = parts.authorizer
+    this.#listener = parts.listener
+    this.#stops = parts.stops
+  }
+
+  get url(): string {
+    const { host, port } = this.#listener.address
+    const name = host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host === '0.0.0.0' ? '127.0.0.1' : host
+    return `https://${name}:${port}`
+  }
+
+  /** What a kubeconfig for the administrator needs. */
+  adminAccess(): KubeconfigContent {
+    return { server: this.url, ca: this.#pki.ca, client: this.#pki.admin }
+  }
+
+  /** The Client port as this user; without one, as the administrator. */
+  client(user: UserInfo = administrator): Client {
+    return new LocalClient(this.engine, user, this.#authorizer)
+  }
+
+  /** Ends watches, lets requests finish, then lets go of the store. */
+  async close(): Promise<void> {
+    for (const stop of this.#stops) await stop()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
+
+/** Opens the data, serves it, and keeps house; resolves once requests are answered. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { dataDir, host, port, clock = systemClock, log = () => {} } = options
+  const [store, pki] = await Promise.all([openData(dataDir, clock), openPki({ dataDir, host, clock })])
+  try {
+    return await assemble({ ...options, clock, log }, store, pki)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function openData(dataDir: string, clock: Clock): Promise<Store> {
+  const encryption = { encrypt: (key: string) => key.startsWith(SECRETS) }
+  return await attempt(`open the data in ${dataDir}`, () => openStore({ dataDir, clock, encryption }))
+}
+
+type Report = (what: string, error: unknown) => void
+type Settled = ServerOptions & Required<Pick<ServerOptions, 'clock' | 'log'>>
+
+async function assemble(options: Settled, store: Store, pki: Pki): Promise<Server> {
+  const { clock, log } = options
+  const report: Report = (what, error) => log(`${what}: ${messageOf(error)}`)
+  const authorizer = new RbacAuthorizer(store)
+  const tokens = new ServiceAccountTokens({
+    objects: store,
+    key: signingKey(pki.signingKey),
+    issuer: ISSUER,
+    audiences: [ISSUER],
+    clock,
+    newId: randomUUID,
+  })
+  const staticTokens = await readTokens(options.tokenFile)
+  const authenticator = new Authenticator({ tokens, staticTokens, clock })
+  const registry = new Registry(builtIn(authorizer, authenticator, () => [], () => undefined))
+  const hub = new Hub(store)
+  const engine: Engine = { store, registry, hub, clock, admission: noAdmission }
+  const keepers = [
+    new DefinitionLifecycle(engine, report),
+    new GarbageCollector(engine, report),
+    new NamespaceLifecycle(engine, report),
+    new EventExpiry(engine, options.eventTtlMs ?? EVENT_TTL_MS, report),
+  ]
+  for (const keeper of keepers) keeper.start()
+
+  const stopping = new AbortController()
+  const client = new LocalClient(engine, administrator, authorizer)
+  await bootstrap(client)
+  const background = Promise.all([
+    runAggregation({ client, failed: report }, stopping.signal),
+    runServiceAccounts({ client, tokens, ca: pki.ca, failed: report }, stopping.signal),
+  ])
+  const metrics = new ServerMetrics(engine, options.metrics)
+  const audit = await openAudit(options, report)
+  const site: Site = {
+    engine,
+    authenticator,
+    authorizer,
+    tokens,
+    metrics,
+    audit,
+    stopping: stopping.signal,
+    report,
+    pages: pagesOf(engine, metrics, tokens, options.dataDir, () => addressOf(listener)),
+    address: () => addressOf(listener),
+  }
+  const listener = await Listener.open(
+    { host: options.host, port: options.port, cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca },
+    (exchange) => void serve(site, exchange),
+  )
+  const stops = [
+    () => stopping.abort(),
+    () => listener.close(STOP_GRACE_MS),
+    async () => void (await background),
+    ...keepers.map((keeper) => () => keeper.stop()),
+    () => audit?.close(),
+    () => hub.close(),
+    () => authorizer.close(),
+    () => store.close(),
+  ]
+  return new Server({ engine, metrics: metrics.registry, pki, authorizer, listener, stops })
+}
+
+async function openAudit({ auditLog, clock }: Settled, report: Report): Promise<AuditLog | undefined> {
+  if (auditLog === undefined) return undefined
+  return await AuditLog.open({ file: auditLog, clock, failed: (error) => report('writing the audit log', error) })
+}
+
+async function readTokens(file: string | undefined): Promise<ReadonlyMap<string, UserInfo> | undefined> {
+  if (file === undefined) return undefined
+  return await attempt(`read the token file ${file}`, async () => parseTokenFile(await readFile(file, 'utf8'), file))
+}
+
+function addressOf(listener: Listener): string {
+  const { host, port } = listener.address
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}

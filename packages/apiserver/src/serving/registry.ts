@@ -1,0 +1,99 @@
+import type { Definition } from '../definitions/definition.js'
+import { Served } from './served.js'
+
+/** Which kinds are served now. Changes when CRDs come, change and go. */
+export class Registry {
+  readonly #definitions = new Map<string, Definition>()
+  readonly #served = new Map<string, Served>()
+  readonly #listeners = new Set<(definition: Definition) => void>()
+  #epoch = 0
+
+  constructor(definitions: readonly Definition[]) {
+    for (const definition of definitions) this.#add(definition)
+  }
+
+  /** Grows with every change, so that documents made from the definitions know when they are stale. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  definitions(): readonly Definition[] {
+    return [...this.#definitions.values()]
+  }
+
+  definition(group: string, plural: string): Definition | undefined {
+    return this.#definitions.get(`${group}/${plural}`)
+  }
+
+  resolve(group: string, version: string, plural: string): Served | undefined {
+    return this.#served.get(`${group}/${version}/${plural}`)
+  }
+
+  /** The version that objects of the kind are kept in. */
+  storage(definition: Definition): Served {
+    return this.resolve(definition.group, definition.storage, definition.names.plural) ?? hidden(definition)
+  }
+
+  byKind(group: string, version: string, kind: string): Served | undefined {
+    for (const served of this.#served.values()) {
+      const { type } = served
+      if (type.group === group && type.version === version && type.kind === kind) return served
+    }
+    return undefined
+  }
+
+  servesGroup(group: string, version?: string): boolean {
+    for (const { type } of this.#served.values()) {
+      if (type.group === group && (version === undefined || type.version === version)) return true
+    }
+    return false
+  }
+
+  put(definition: Definition): void {
+    this.#drop(definition.group, definition.names.plural)
+    this.#add(definition)
+    this.#changed(definition)
+  }
+
+  remove(group: string, plural: string): void {
+    const gone = this.#drop(group, plural)
+    if (gone) this.#changed(gone)
+  }
+
+  /** Called with a definition that was added, replaced or removed. */
+  onChange(listener: (definition: Definition) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #add(definition: Definition): void {
+    this.#definitions.set(`${definition.group}/${definition.names.plural}`, definition)
+    for (const version of definition.versions) {
+      const served = new Served(definition, version)
+      this.#served.set(`${definition.group}/${version.name}/${definition.names.plural}`, served)
+    }
+  }
+
+  #drop(group: string, plural: string): Definition | undefined {
+    const old = this.#definitions.get(`${group}/${plural}`)
+    for (const version of old?.versions ?? []) this.#served.delete(`${group}/${version.name}/${plural}`)
+    this.#definitions.delete(`${group}/${plural}`)
+    return old
+  }
+
+  #changed(definition: Definition): void {
+    this.#epoch++
+    for (const listener of this.#listeners) listener(definition)
+  }
+}
+
+// The storage version of a CRD need not be served; writes must still go through its shape.
+const hiddenVersions = new WeakMap<Definition, Served>()
+function hidden(definition: Definition): Served {
+  const known = hiddenVersions.get(definition)
+  if (known) return known
+  const version = definition.storageVersion ?? { ...definition.versions[0]!, name: definition.storage }
+  const served = new Served(definition, version)
+  hiddenVersions.set(definition, served)
+  return served
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { alreadyExists, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import { decode } from '../admission/decode.js'
+import { checkNamespaceOpen } from '../admission/namespace.js'
+import { admissionOf } from '../admission/review.js'
+import type { Engine } from '../engine.js'
+import { PreconditionError } from '../store/store.js'
+import { named } from './names.js'
+import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
+import { toStorage } from './storage.js'
+import { checkValid } from './validate.js'
+
+/** POST: the whole life of one create, from body to stored. */
+export async function create(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
+  const { strategy } = request.served.definition
+  const decoded = decode(request, body)
+  if (strategy.answer) return unstored(await strategy.answer(decoded, contextOf(engine, request)), true)
+  return await createDecoded(engine, request, named(request, decoded))
+}
+
+/** What apply and update do too when the object is not there yet. */
+export async function createDecoded(
+  engine: Engine,
+  request: WriteRequest,
+  decoded: KubeObject,
+  options: { readonly tracked?: boolean } = {},
+): Promise<Outcome> {
+  const { served, dryRun, signal } = request
+  checkNamespaceOpen(engine, request, decoded)
+  const tracked = options.tracked ? decoded : await track(engine, request, decoded)
+  const review = admissionOf(engine, request, 'CREATE')
+  const admitted = review ? await review.mutate(tracked, undefined, signal) : tracked
+  const object = born(engine, request, admitted)
+  const context = contextOf(engine, request)
+  served.definition.strategy.prepare?.(object as Record<string, unknown>, undefined, context)
+  checkValid(request, object, undefined, context)
+  if (review) await review.validate(object, undefined, signal)
+  await served.definition.strategy.authorizeWrite?.(object, undefined, context)
+
+  const name = object.metadata.name!
+  const key = served.key(request.namespace, name)
+  if (engine.store.tip(key)) throw existing(request, object)
+  if (dryRun) return unstored(object, true)
+  try {
+    const stored = await toStorage(engine, served, object, signal)
+    const [change] = await engine.store.write([{ do: 'put', key, object: stored, expect: 'absent' }])
+    return await outcomeOf(request, change!.now, true)
+  } catch (error) {
+    if (error instanceof PreconditionError) throw existing(request, object)
+    throw error
+  }
+}
+
+function track(engine: Engine, request: WriteRequest, object: KubeObject): KubeObject | Promise<KubeObject> {
+  const { served, fieldManager } = request
+  return served.fields.trackUpdate({
+    updated: withoutStatus(request, object),
+    manager: fieldManager,
+    version: served.apiVersion,
+    now: engine.clock.now(),
+    resetFields: resetFieldsOf(request),
+  })
+}
+
+function existing({ served }: WriteRequest, object: KubeObject): StatusError {
+  const { name = '', generateName } = object.metadata
+  if (!generateName) return alreadyExists(served.type, name)
+  const { message, details } = alreadyExists(served.type, name)
+  return new StatusError(
+    409,
+    'AlreadyExists',
+    `${message}, the server was not able to generate a unique name for the object`,
+    {
+      details: { ...details, retryAfterSeconds: 1 },
+    },
+  )
+}
+
+/** A status that a creator sends is nobody's field where status has an endpoint of its own. */
+function withoutStatus({ served }: Pick<WriteRequest, 'served'>, object: KubeObject): KubeObject {
+  if (!served.version.subresources.status || !('status' in object) || !served.definition.crd) return object
+  const { status: _, ...rest } = object
+  return rest as KubeObject
+}
+
+/** The fields that only the server gives. */
+function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): KubeObject {
+  const { generation } = served.definition.strategy
+  const {
+    resourceVersion,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    selfLink: _s,
+    generation: _n,
+    ...metadata
+  } = object.metadata
+  if (resourceVersion) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
+  return {
+    ...withoutStatus({ served }, object),
+    metadata: {
+      ...metadata,
+      ...(namespace ? { namespace } : {}),
+      uid: randomUUID(),
+      ...(generation === 'onChange' ? { generation: 1 } : {}),
+      creationTimestamp: timestamp(engine.clock.now()),
+    },
+  } as KubeObject
+}

@@ -1,0 +1,127 @@
+import { conflict, type KubeObject, notFound, type Status, timestamp } from '@crosstie/kube'
+import { checkNamespaceMortal } from '../admission/namespace.js'
+import { admissionOf } from '../admission/review.js'
+import type { Engine } from '../engine.js'
+import { PreconditionError, type Stored } from '../store/store.js'
+import { contextOf, type Outcome, outcomeOf, unstored, type WriteRequest } from './request.js'
+import { toStorage } from './storage.js'
+
+export const FOREGROUND = 'foregroundDeletion'
+export const ORPHAN = 'orphan'
+
+export interface DeleteOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  readonly orphanDependents?: boolean
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly gracePeriodSeconds?: number
+}
+
+/** An object that is still there waits for its finalizers; one that went leaves a Status. */
+export type Deletion = { readonly waits: Outcome } | { readonly gone: Outcome; readonly status: Status }
+
+/** DELETE of one object: gone at once, or marked until its finalizers are done. */
+export async function remove(engine: Engine, request: WriteRequest, options: DeleteOptions): Promise<Deletion> {
+  const { served, namespace, name, signal } = request
+  const key = served.key(namespace, name)
+  for (;;) {
+    const tip = engine.store.tip(key)
+    if (!tip) throw notFound(served.type, name)
+    const live = (await served.view(tip)).object
+    checkNamespaceMortal(request)
+    checkDeletePreconditions(request, live, options)
+    const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
+    if (review) {
+      await review.mutate(live, live, signal)
+      await review.validate(undefined, live, signal)
+    }
+    const marked = markDeleted(engine, request, live, options)
+    try {
+      return await execute(engine, request, tip, marked)
+    } catch (error) {
+      if (!(error instanceof PreconditionError)) throw error
+    }
+  }
+}
+
+async function execute(engine: Engine, request: WriteRequest, tip: Stored, marked: KubeObject): Promise<Deletion> {
+  const { served, dryRun } = request
+  const { key, revision: expect } = tip
+  const stays = (marked.metadata.finalizers?.length ?? 0) > 0 || served.definition.strategy.holds?.(marked) === true
+  if (!stays) {
+    if (!dryRun) await engine.store.write([{ do: 'delete', key, expect }])
+    return { gone: await outcomeOf(request, tip), status: success(request, tip.object) }
+  }
+  if (dryRun) return { waits: unstored(marked) }
+  if (marked === (await served.view(tip)).object) return { waits: await outcomeOf(request, tip) }
+  const object = await toStorage(engine, served, marked)
+  const [change] = await engine.store.write([{ do: 'put', key, expect, object }])
+  return { waits: await outcomeOf(request, change!.now) }
+}
+
+function success({ served, name }: WriteRequest, { metadata }: KubeObject): Status {
+  const { group, resource: kind } = served.type
+  const details = { name, ...(group ? { group } : {}), kind, uid: metadata.uid }
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+}
+
+/** The object as it is while it waits: when it was deleted, and what garbage collection still has to do. */
+function markDeleted(engine: Engine, request: WriteRequest, live: KubeObject, options: DeleteOptions): KubeObject {
+  const before = live.metadata.finalizers ?? []
+  const finalizers = garbageFinalizers(before, options)
+  const first = !live.metadata.deletionTimestamp
+  if (!first && finalizers === before) return live
+  const { generation } = live.metadata
+  const { finalizers: _, ...metadata } = live.metadata
+  const object = {
+    ...live,
+    metadata: {
+      ...metadata,
+      ...(finalizers.length > 0 ? { finalizers } : {}),
+      ...(first
+        ? {
+            deletionTimestamp: timestamp(engine.clock.now()),
+            deletionGracePeriodSeconds: 0,
+            ...(generation === undefined ? {} : { generation: generation + 1 }),
+          }
+        : {}),
+    },
+  }
+  if (first) request.served.definition.strategy.beginDelete?.(object, contextOf(engine, request))
+  return object
+}
+
+function garbageFinalizers(before: readonly string[], options: DeleteOptions): readonly string[] {
+  const { propagationPolicy, orphanDependents } = options
+  const orphan = propagationPolicy ? propagationPolicy === 'Orphan' : (orphanDependents ?? before.includes(ORPHAN))
+  const foreground = propagationPolicy
+    ? propagationPolicy === 'Foreground'
+    : orphanDependents === undefined && before.includes(FOREGROUND)
+  const wanted = [...(orphan ? [ORPHAN] : []), ...(foreground ? [FOREGROUND] : [])]
+  const others = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND)
+  const same =
+    before.length === others.length + wanted.length && wanted.every((finalizer) => before.includes(finalizer))
+  return same ? before : [...others, ...wanted]
+}
+
+function checkDeletePreconditions(
+  { served, name }: WriteRequest,
+  live: KubeObject,
+  { preconditions }: DeleteOptions,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {}
+  const fail = (what: string, want: string, have: string | undefined) => {
+    throw conflict(
+      served.type,
+      name,
+      `Precondition failed: ${what} in precondition: ${want}, ${what} in object meta: ${have}`,
+    )
+  }
+  if (uid !== undefined && uid !== live.metadata.uid) fail('UID', uid, live.metadata.uid)
+  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
+    fail('ResourceVersion', resourceVersion, live.metadata.resourceVersion)
+  }
+}
+
+function deleteOptionsObject({ dryRun }: WriteRequest, options: DeleteOptions): Record<string, unknown> {
+  return { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }
+}

@@ -1,0 +1,33 @@
+import { isNotFound } from '@crosstie/kube'
+import type { Engine } from '../engine.js'
+import type { View } from '../serving/served.js'
+import { type DeleteOptions, remove } from './delete.js'
+import { type Listing, type ListParameters, list } from './list.js'
+import type { WriteRequest } from './request.js'
+
+const AT_ONCE = 16
+
+/** DELETE of a collection: each of the selected objects, as if one by one. */
+export async function removeAll(
+  engine: Engine,
+  request: WriteRequest,
+  parameters: ListParameters,
+  options: DeleteOptions,
+): Promise<Listing> {
+  const listing = await list(engine, request, parameters)
+  const removed: View[] = []
+  const queue = [...listing.views]
+  const work = async () => {
+    for (let view = queue.shift(); view; view = queue.shift()) {
+      const { namespace = '', name = '' } = view.object.metadata
+      try {
+        const deletion = await remove(engine, { ...request, namespace, name }, options)
+        removed.push('waits' in deletion ? deletion.waits : deletion.gone)
+      } catch (error) {
+        if (!isNotFound(error)) throw error // Somebody else was faster: fine.
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return { ...listing, views: removed }
+}

@@ -1,0 +1,191 @@
+import { badRequest, conflict, equal, fieldErrors, invalid, type KubeObject, notFound } from '@crosstie/kube'
+import { decode } from '../admission/decode.js'
+import { admissionOf } from '../admission/review.js'
+import type { Engine } from '../engine.js'
+import { PreconditionError, type Stored, type Write } from '../store/store.js'
+import { createDecoded } from './create.js'
+import { named } from './names.js'
+import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
+import { toStorage } from './storage.js'
+import { checkValid } from './validate.js'
+
+// Only writers that wait for somebody else in between (webhooks, conversion)
+// can lose a race at all, so running out means a hot object, not bad luck.
+const RETRIES_MAX = 10
+
+/** PUT: replaces an object, or its status. */
+export async function update(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
+  const { served } = request
+  const object = named(request, decode(request, body))
+  const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
+  if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
+    return await createDecoded(engine, request, object)
+  }
+  return await modify(engine, request, (live) => {
+    checkPreconditions(request, object, live, unconditionalUpdate)
+    return { object }
+  })
+}
+
+/** What a modification proposes on top of the live object; `tracked` when its managedFields are settled already. */
+export interface Proposal {
+  readonly object: KubeObject
+  readonly tracked?: boolean
+}
+
+/**
+ * Reads, changes, writes, and does it again when somebody was faster. All that
+ * changes an existing object comes through here: PUT, every kind of patch,
+ * status, scale, finalizers.
+ */
+export async function modify(
+  engine: Engine,
+  request: WriteRequest,
+  propose: (live: KubeObject) => Proposal | Promise<Proposal>,
+): Promise<Outcome> {
+  const { served, namespace, name, signal } = request
+  const key = served.key(namespace, name)
+  for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
+    const tip = engine.store.tip(key)
+    if (!tip) throw notFound(served.type, name)
+    const seen = served.view(tip)
+    const live = (seen instanceof Promise ? await seen : seen).object
+    const proposed = propose(live)
+    const proposal = proposed instanceof Promise ? await proposed : proposed
+    const object = await settle(engine, request, proposal, live)
+    if (request.dryRun) return unstored(object)
+    if (equal(object, live) && !vanishes(request, object)) return await unchanged(engine, request, tip)
+    try {
+      const stored = await toStorage(engine, served, object, signal)
+      const [change] = await engine.store.write([writeOf(request, key, tip, stored)])
+      return await outcomeOf(request, change!.now)
+    } catch (error) {
+      if (!(error instanceof PreconditionError)) throw error
+    }
+  }
+  throw conflict(served.type, name, MODIFIED)
+}
+
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** The proposed object as it may be stored: server's fields kept, owners noted, admitted, valid. */
+async function settle(
+  engine: Engine,
+  request: WriteRequest,
+  proposal: Proposal,
+  live: KubeObject,
+): Promise<KubeObject> {
+  const { served, subresource, fieldManager, signal } = request
+  const { strategy } = served.definition
+  const context = contextOf(engine, request)
+  const prepare = (object: KubeObject): KubeObject => {
+    const own = keepServersFields(shaped(request, object, live), live)
+    strategy.prepare?.(own as unknown as Record<string, unknown>, live, context)
+    return own
+  }
+  const prepared = prepare(proposal.object)
+  const tracking = proposal.tracked
+    ? prepared
+    : served.fields.trackUpdate({
+        live,
+        updated: prepared,
+        manager: fieldManager,
+        version: served.apiVersion,
+        subresource,
+        now: engine.clock.now(),
+        resetFields: resetFieldsOf(request),
+      })
+  const tracked = tracking instanceof Promise ? await tracking : tracking
+  const review = admissionOf(engine, request, 'UPDATE')
+  const mutated = review ? await review.mutate(tracked, live, signal) : tracked
+  const object = nextGeneration(request, mutated === tracked ? tracked : prepare(mutated), live)
+  checkValid(request, object, live, context)
+  if (review) await review.validate(object, live, signal)
+  await strategy.authorizeWrite?.(object, live, context)
+  return object
+}
+
+/** Of a custom resource, /status changes only status, and the main endpoint everything but. */
+function shaped({ served, subresource }: WriteRequest, object: KubeObject, live: KubeObject): KubeObject {
+  if (!served.definition.crd || !served.version.subresources.status) return object
+  if (subresource === 'status') {
+    const { resourceVersion, managedFields } = object.metadata
+    const metadata = { ...live.metadata, resourceVersion, managedFields }
+    return withStatus({ ...live, metadata }, object['status'])
+  }
+  return withStatus(object, live['status'])
+}
+
+function withStatus(object: KubeObject, status: unknown): KubeObject {
+  if (status !== undefined) return { ...object, status }
+  const { status: _, ...rest } = object
+  return rest as KubeObject
+}
+
+function keepServersFields(object: KubeObject, live: KubeObject): KubeObject {
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata
+  const { selfLink: _, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, ...given } = object.metadata
+  return {
+    ...object,
+    metadata: {
+      ...given,
+      uid: given.uid || live.metadata.uid,
+      resourceVersion: live.metadata.resourceVersion,
+      creationTimestamp,
+      ...(generation === undefined ? {} : { generation }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    },
+  }
+}
+
+function nextGeneration({ served }: WriteRequest, object: KubeObject, live: KubeObject): KubeObject {
+  if (served.definition.strategy.generation === 'never') return object
+  const ignoresStatus = served.version.subresources.status === true
+  const content = ({ metadata: _m, status, apiVersion: _v, kind: _k, ...rest }: KubeObject) =>
+    ignoresStatus ? rest : { ...rest, status }
+  if (equal(content(object), content(live))) return object
+  return { ...object, metadata: { ...object.metadata, generation: (live.metadata.generation ?? 0) + 1 } }
+}
+
+/** The last finalizer of an object under deletion went: now it goes. */
+function vanishes({ served }: WriteRequest, { metadata, ...rest }: KubeObject): boolean {
+  if (!metadata.deletionTimestamp || (metadata.finalizers?.length ?? 0) > 0) return false
+  return !served.definition.strategy.holds?.({ metadata, ...rest } as KubeObject)
+}
+
+function writeOf(request: WriteRequest, key: string, tip: Stored, object: KubeObject): Write {
+  return vanishes(request, object)
+    ? { do: 'delete', key, expect: tip.revision, object }
+    : { do: 'put', key, expect: tip.revision, object }
+}
+
+/** Nothing to write, but what we answer with must be durable all the same. */
+async function unchanged(engine: Engine, request: WriteRequest, tip: Stored): Promise<Outcome> {
+  if (tip.revision > engine.store.revision) await engine.store.write([])
+  return await outcomeOf(request, tip)
+}
+
+export function checkPreconditions(
+  { served, name }: WriteRequest,
+  given: KubeObject,
+  live: KubeObject,
+  unconditional: boolean,
+): void {
+  const { uid, resourceVersion } = given.metadata
+  if (uid && uid !== live.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`
+    throw conflict(served.type, name, why)
+  }
+  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
+    throw badRequest(`resource version "${resourceVersion}" is invalid: it must be an unsigned integer`)
+  }
+  if (!resourceVersion || resourceVersion === '0') {
+    if (unconditional) return
+    const { group, kind } = served.type
+    throw invalid({ group, kind }, name, [
+      fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ])
+  }
+  if (resourceVersion !== live.metadata.resourceVersion) throw conflict(served.type, name, MODIFIED)
+}

@@ -1,0 +1,143 @@
+import { type KubeObject, StatusError } from '@crosstie/kube'
+import type { Engine } from '../engine.js'
+import type { Served, View } from '../serving/served.js'
+import { type Change, CompactedError, type Stored } from '../store/store.js'
+import type { Request } from './request.js'
+import { checkNotInFuture, parseRevision } from './revision.js'
+import { type Selection, selectionOf } from './selection.js'
+
+export interface WatchParameters {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly allowWatchBookmarks?: boolean
+  readonly sendInitialEvents?: boolean
+}
+
+export type Happening =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly view: View; readonly change: Change | undefined }
+  | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
+  | { readonly type: 'ERROR'; readonly error: StatusError }
+
+/** Where happenings go. Called in order; after ERROR nothing follows. */
+export type Sink = (happening: Happening) => void
+
+/**
+ * Follows a collection: what is there (when asked for), then everything that
+ * happens to it, until stopped. Returns how to stop.
+ */
+export function watch(engine: Engine, request: Request, parameters: WatchParameters, sink: Sink): () => void {
+  const { served, namespace } = request
+  const selection = selectionOf(served, parameters)
+  checkNotInFuture(engine, parameters.resourceVersion ?? '')
+  const from = parseRevision(parameters.resourceVersion)
+  const watcher = new Watcher(served, namespace, selection, sink)
+  const fromState = parameters.sendInitialEvents ?? from === 0
+  try {
+    if (fromState) return followState(engine, request, watcher, parameters)
+    return engine.hub.follow(served.prefix, from || engine.store.revision, watcher.onChange)
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error
+    const message = `too old resource version: ${from} (${error.compacted})`
+    sink({ type: 'ERROR', error: new StatusError(410, 'Expired', message) })
+    return () => {}
+  }
+}
+
+function followState(engine: Engine, request: Request, watcher: Watcher, parameters: WatchParameters): () => void {
+  const { served, namespace } = request
+  const prefix = namespace ? `${served.prefix}${namespace}/` : served.prefix
+  const page = engine.store.list(prefix)
+  watcher.initial(page.items)
+  if (parameters.sendInitialEvents) watcher.bookmark(page.revision, true)
+  return engine.hub.follow(served.prefix, page.revision, watcher.onChange)
+}
+
+class Watcher {
+  readonly #served: Served
+  readonly #namespace: string
+  readonly #selection: Selection
+  readonly #sink: Sink
+  // Kinds converted elsewhere answer later; what comes after must wait its turn.
+  #behind: Promise<void> | undefined
+
+  constructor(served: Served, namespace: string, selection: Selection, sink: Sink) {
+    this.#served = served
+    this.#namespace = namespace
+    this.#selection = selection
+    this.#sink = sink
+  }
+
+  initial(items: readonly Stored[]): void {
+    const views = this.#served.views(items)
+    this.#inTurn(views, (ready) => {
+      for (const view of ready) {
+        if (this.#selection.matches(view.object)) this.#sink({ type: 'ADDED', view, change: undefined })
+      }
+    })
+  }
+
+  bookmark(revision: number, initialEventsEnd: boolean): void {
+    this.#inTurn(undefined, () => this.#sink({ type: 'BOOKMARK', revision, initialEventsEnd }))
+  }
+
+  readonly onChange = (change: Change): void => {
+    const { now, before } = change
+    if (this.#namespace && !inNamespace(now.key, this.#served.prefix, this.#namespace)) return
+    const view = this.#served.view(now)
+    if (this.#selection.everything) {
+      this.#inTurn(view, (ready) => this.#sink({ type: change.type, view: ready, change }))
+      return
+    }
+    const old = before ? this.#served.view(before) : undefined
+    const both = view instanceof Promise || old instanceof Promise ? Promise.all([view, old]) : ([view, old] as const)
+    this.#inTurn(both, ([ready, past]) => this.#selected(change, ready, past))
+  }
+
+  /** Coming into a selection looks like a birth, leaving it like a death. */
+  #selected(change: Change, view: View, old: View | undefined): void {
+    const was = old !== undefined && this.#selection.matches(old.object)
+    const is = change.type !== 'DELETED' && this.#selection.matches(view.object)
+    if (is)
+      this.#sink({
+        type: was ? 'MODIFIED' : 'ADDED',
+        view,
+        change: was === (change.type === 'MODIFIED') ? change : undefined,
+      })
+    else if (was)
+      this.#sink({
+        type: 'DELETED',
+        view: change.type === 'DELETED' ? view : atRevision(old!, change),
+        change: undefined,
+      })
+  }
+
+  #inTurn<T>(value: T | Promise<T>, then: (value: T) => void): void {
+    if (!this.#behind && !(value instanceof Promise)) {
+      then(value)
+      return
+    }
+    const turn = Promise.all([value, this.#behind]).then(
+      ([ready]) => then(ready),
+      (error: unknown) => this.#sink({ type: 'ERROR', error: asStatus(error) }),
+    )
+    this.#behind = turn
+    void turn.then(() => {
+      if (this.#behind === turn) this.#behind = undefined
+    })
+  }
+}
+
+function inNamespace(key: string, prefix: string, namespace: string): boolean {
+  return key.startsWith(namespace, prefix.length) && key[prefix.length + namespace.length] === '/'
+}
+
+function atRevision({ object }: View, { revision }: Change): View {
+  const metadata = { ...object.metadata, resourceVersion: String(revision) }
+  return { object: { ...object, metadata } as KubeObject, bytes: undefined }
+}
+
+function asStatus(error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
+}

@@ -1,0 +1,55 @@
+import type { Change, Store } from '../store/store.js'
+
+/** Gets every durable change of one kind, in order. It must not throw and must not wait. */
+export type Listener = (change: Change) => void
+
+/** Hands every durable change to those who watch its kind. */
+export class Hub {
+  readonly #store: Store
+  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #unsubscribe: () => void
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#unsubscribe = store.subscribe((changes) => {
+      for (const change of changes) this.#publish(change)
+    })
+  }
+
+  /**
+   * Calls back with all changes of the kind after the revision: those that
+   * already happened right now, the others as they become durable. Nothing falls
+   * in between, since both run in one turn. Throws CompactedError.
+   */
+  follow(prefix: string, after: number, listener: Listener): () => void {
+    for (const change of this.#store.changesSince(after, prefix)) listener(change)
+    let listeners = this.#listeners.get(prefix)
+    if (!listeners) {
+      listeners = new Set()
+      this.#listeners.set(prefix, listeners)
+    }
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(prefix) === listeners) this.#listeners.delete(prefix)
+    }
+  }
+
+  get watchers(): number {
+    let count = 0
+    for (const listeners of this.#listeners.values()) count += listeners.size
+    return count
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#listeners.clear()
+  }
+
+  #publish(change: Change): void {
+    // Keys are `/group/resource/...`: the third slash ends the kind's prefix.
+    const end = change.key.indexOf('/', change.key.indexOf('/', 1) + 1)
+    const listeners = this.#listeners.get(change.key.slice(0, end + 1))
+    if (listeners) for (const listener of listeners) listener(change)
+  }
+}

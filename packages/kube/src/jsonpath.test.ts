@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileJsonPath, JsonPathError } from './jsonpath.js'
+
+const document = {
+  metadata: { name: 'a', labels: { 'x.y/z': '1' } },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Synced', status: 'False' },
+    ],
+    ports: [80, 443, 8080],
+    __proto__: undefined,
+  },
+}
+
+const cases: Record<string, { path: string; want: unknown[]; because: string }> = {
+  Field: { path: '.metadata.name', want: ['a'], because: 'dots walk fields' },
+  Quoted: { path: ".metadata.labels['x.y/z']", want: ['1'], because: 'quotes keep dots' },
+  Escaped: { path: '.metadata.labels.x\\.y/z', want: ['1'], because: 'so does a backslash' },
+  Missing: { path: '.spec.nothing', want: [], because: 'absence is no error' },
+  Inherited: { path: '.metadata.constructor', want: [], because: 'only own fields count' },
+  Filter: { path: ".status.conditions[?(@.type=='Ready')].status", want: ['True'], because: 'printer columns do this' },
+  FilterDouble: { path: '.status.conditions[?(@.type=="Synced")].status', want: ['False'], because: 'either quote' },
+  FilterNumber: { path: '.status.ports[?(@ > 100)]', want: [443, 8080], because: 'numbers compare' },
+  Index: { path: '.status.ports[0]', want: [80], because: 'from the front' },
+  Negative: { path: '.status.ports[-1]', want: [8080], because: 'from the back' },
+  Slice: { path: '.status.ports[1:]', want: [443, 8080], because: 'a range' },
+  Star: { path: '.status.conditions[*].type', want: ['Ready', 'Synced'], because: 'all items' },
+  Union: { path: '.status.ports[0,2]', want: [80, 8080], because: 'several' },
+  Recursive: { path: '..type', want: ['Ready', 'Synced'], because: 'anywhere below' },
+}
+
+for (const [name, { path, want, because }] of Object.entries(cases)) {
+  test(name, () => assert.deepEqual(compileJsonPath(path)(document), want, because))
+}
+
+for (const path of ['.a[', '.a[?(@.x', '.a[x y]', '.a..']) {
+  test(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), JsonPathError))
+}

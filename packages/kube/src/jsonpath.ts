@@ -1,0 +1,215 @@
+import { getOwn, isObject } from './json.js'
+
+/** Finds values in a document. Nothing found is an empty list. */
+export type JsonPath = (document: unknown) => readonly unknown[]
+
+type Step = (values: readonly unknown[], root: unknown) => readonly unknown[]
+
+/** A path that cannot be read; the message says where. */
+export class JsonPathError extends Error {
+  override readonly name = 'JsonPathError'
+}
+
+/**
+ * Compiles the JSONPath that printer columns and selectable fields use:
+ * `.a.b`, `['a.b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..name`, `[a,b]` and
+ * `[?(@.type=="Ready")]`.
+ */
+export function compileJsonPath(path: string): JsonPath {
+  const steps = new Parser(path).steps()
+  return (document) => {
+    let values: readonly unknown[] = [document]
+    for (const step of steps) {
+      values = step(values, document)
+      if (values.length === 0) break
+    }
+    return values
+  }
+}
+
+class Parser {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  steps(): Step[] {
+    const steps: Step[] = []
+    if (this.#text[0] === '$' || this.#text[0] === '@') this.#at = 1
+    while (this.#at < this.#text.length) steps.push(this.#step())
+    return steps
+  }
+
+  #step(): Step {
+    if (this.#take('..')) {
+      const name = this.#peek() === '[' ? undefined : this.#name()
+      const inner = name === undefined ? this.#bracket() : field(name)
+      return (values, root) => inner(values.flatMap(descendants), root)
+    }
+    if (this.#take('.')) {
+      if (this.#peek() === '[') return this.#bracket()
+      if (this.#at === this.#text.length) return (values) => values
+      return this.#take('*') ? children : field(this.#name())
+    }
+    if (this.#peek() === '[') return this.#bracket()
+    return this.#at === 0 ? field(this.#name()) : this.#fail('unexpected character')
+  }
+
+  #name(): string {
+    let name = ''
+    while (this.#at < this.#text.length && !/[.[\]\s,]/.test(this.#peek())) {
+      // A backslash keeps a dot in a name, as kubectl's users write it.
+      if (this.#peek() === '\\') this.#at++
+      name += this.#text[this.#at++] ?? ''
+    }
+    return name === '' ? this.#fail('a field name is missing') : name
+  }
+
+  #bracket(): Step {
+    this.#at++
+    const filter = this.#take('?(')
+    const body = this.#until(filter ? ')]' : ']')
+    if (filter) return filterStep(body, (why) => this.#fail(why))
+    const parts = splitOutsideQuotes(body, ',').map((part) => this.#selector(part.trim()))
+    return parts.length === 1 ? parts[0]! : (values, root) => parts.flatMap((part) => part(values, root))
+  }
+
+  #selector(part: string): Step {
+    if (part === '*') return children
+    const quoted = /^'(.*)'$|^"(.*)"$/.exec(part)
+    if (quoted) return field((quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1'))
+    if (/^-?\d+$/.test(part)) return index(Number(part))
+    const slice = /^(-?\d*):(-?\d*)(?::(\d+))?$/.exec(part)
+    if (slice) return sliceStep(slice[1]!, slice[2]!, slice[3])
+    return this.#fail(`cannot read "[${part}]"`)
+  }
+
+  #until(end: string): string {
+    let quote = ''
+    for (let i = this.#at; i < this.#text.length; i++) {
+      const letter = this.#text[i]!
+      if (quote) {
+        if (letter === '\\') i++
+        else if (letter === quote) quote = ''
+      } else if (letter === "'" || letter === '"') quote = letter
+      else if (this.#text.startsWith(end, i)) {
+        const body = this.#text.slice(this.#at, i)
+        this.#at = i + end.length
+        return body
+      }
+    }
+    return this.#fail(`unterminated ${end === ']' ? 'array' : 'filter'}`)
+  }
+
+  #peek(): string {
+    return this.#text[this.#at] ?? ''
+  }
+
+  #take(word: string): boolean {
+    if (!this.#text.startsWith(word, this.#at)) return false
+    this.#at += word.length
+    return true
+  }
+
+  #fail(why: string): never {
+    throw new JsonPathError(`${why} at position ${this.#at} of "${this.#text}"`)
+  }
+}
+
+function field(name: string): Step {
+  return (values) => {
+    const found: unknown[] = []
+    for (const value of values) {
+      const member = isObject(value) ? getOwn(value, name) : undefined
+      if (member !== undefined) found.push(member)
+    }
+    return found
+  }
+}
+
+function index(position: number): Step {
+  return (values) =>
+    values.flatMap((value) => {
+      const member = Array.isArray(value) ? value.at(position) : undefined
+      return member === undefined ? [] : [member]
+    })
+}
+
+function sliceStep(from: string, to: string, step: string | undefined): Step {
+  const stride = step ? Number(step) : 1
+  return (values) =>
+    values.flatMap((value) =>
+      Array.isArray(value)
+        ? value.slice(from ? Number(from) : 0, to ? Number(to) : undefined).filter((_, i) => i % stride === 0)
+        : [],
+    )
+}
+
+const children: Step = (values) =>
+  values.flatMap((value) => (Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []))
+
+function descendants(value: unknown): unknown[] {
+  const below = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
+  return [value, ...below.flatMap(descendants)]
+}
+
+const compare: Record<string, (a: unknown, b: unknown) => boolean> = {
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => comparable(a, b) && (a as number) < (b as number),
+  '<=': (a, b) => comparable(a, b) && (a as number) <= (b as number),
+  '>': (a, b) => comparable(a, b) && (a as number) > (b as number),
+  '>=': (a, b) => comparable(a, b) && (a as number) >= (b as number),
+}
+
+function comparable(a: unknown, b: unknown): boolean {
+  return typeof a === typeof b && (typeof a === 'number' || typeof a === 'string')
+}
+
+function filterStep(body: string, fail: (why: string) => never): Step {
+  const parts = /^(.*?)\s*(==|!=|<=|>=|<|>)\s*(.*)$/s.exec(body.trim())
+  const left = operand(parts?.[1] ?? body.trim(), fail)
+  const right = parts ? operand(parts[3]!.trim(), fail) : undefined
+  const test = parts ? compare[parts[2]!]! : undefined
+  return (values, root) =>
+    values.flatMap((value) => {
+      const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
+      return items.filter((item) => {
+        const found = left(item, root)
+        if (!test || !right) return found.length > 0
+        return found.length > 0 && test(found[0], right(item, root)[0])
+      })
+    })
+}
+
+function operand(text: string, fail: (why: string) => never): (item: unknown, root: unknown) => readonly unknown[] {
+  if (text.startsWith('@')) {
+    const path = compileJsonPath(text)
+    return (item) => path(item)
+  }
+  if (text.startsWith('$')) {
+    const path = compileJsonPath(text)
+    return (_, root) => path(root)
+  }
+  const quoted = /^'(.*)'$|^"(.*)"$/s.exec(text)
+  if (quoted) {
+    const value = (quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1')
+    return () => [value]
+  }
+  if (text === 'true' || text === 'false') return () => [text === 'true']
+  if (/^-?\d+(\.\d+)?$/.test(text)) return () => [Number(text)]
+  return fail(`cannot read "${text}" in a filter`)
+}
+
+function splitOutsideQuotes(text: string, separator: string): string[] {
+  const parts = ['']
+  let quote = ''
+  for (const letter of text) {
+    if (quote ? letter === quote : letter === "'" || letter === '"') quote = quote ? '' : letter
+    if (letter === separator && !quote) parts.push('')
+    else parts[parts.length - 1] += letter
+  }
+  return parts
+}

@@ -1,0 +1,1 @@
+export { type ClientUnderTest, clientContract } from './client-contract.js'
