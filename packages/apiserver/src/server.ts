@@ -138,7 +138,14 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   })
   const staticTokens = await readTokens(options.tokenFile)
   const authenticator = new Authenticator({ tokens, staticTokens, clock })
-  const registry = new Registry(builtIn(authorizer, authenticator, () => [], () => undefined))
+  const registry = new Registry(
+    builtIn(
+      authorizer,
+      authenticator,
+      () => [],
+      () => undefined,
+    ),
+  )
   const hub = new Hub(store)
   const engine: Engine = { store, registry, hub, clock, admission: noAdmission }
   const keepers = [

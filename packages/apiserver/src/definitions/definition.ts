@@ -36,7 +36,12 @@ export interface Definition {
     toShared(object: KubeObject): KubeObject
   }
   /** Set when the definition came from a CRD: its name, uid and generation. */
-  readonly crd?: { readonly name: string; readonly uid: string; readonly generation: number; readonly deleting?: boolean }
+  readonly crd?: {
+    readonly name: string
+    readonly uid: string
+    readonly generation: number
+    readonly deleting?: boolean
+  }
 }
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
