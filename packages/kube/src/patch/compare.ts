@@ -1,5 +1,5 @@
 import { equal, getOwn, isObject } from '../json.js'
-import { type FieldSet, LEAF, sorted, union } from './field-set.js'
+import { type FieldSet, fieldElement, LEAF, sorted, union } from './field-set.js'
 import {
   deduceShape,
   fieldType,
@@ -44,7 +44,7 @@ export function allFields(type: ManagedType, value: unknown): FieldSet {
     empty = false
     const child = map.fields.get(key) ?? map.element
     if (!child) throw new UnfitError(`.${key}: field not declared in schema`)
-    out[`f:${key}`] = member !== null && typeof member === 'object' ? allFields(child, member) : LEAF
+    out[fieldElement(key)] = member !== null && typeof member === 'object' ? allFields(child, member) : LEAF
   }
   return empty ? LEAF : out
 }
@@ -156,7 +156,7 @@ function compareMaps(map: MapType, old: Values, updated: Values): Comparison | u
     const type = fieldType(map, key)
     if (!type) throw new UnfitError(`.${key}: field not declared in schema`)
     const part = compareValues(type, before, after)
-    if (part) parts.add(`f:${key}`, part)
+    if (part) parts.add(fieldElement(key), part)
   }
   for (const key in old) {
     const before = old[key]

@@ -1,6 +1,6 @@
 import { StatusError } from '../errors.js'
 import { type FieldSet, has, pathText } from './field-set.js'
-import type { Holding } from './managers.js'
+import { compareHoldings, type Holding } from './managers.js'
 
 /** A field that an apply would change although somebody else owns it. */
 export interface Conflict {
@@ -16,7 +16,7 @@ export function withoutAllowed(conflicts: readonly Conflict[], allowed: FieldSet
 
 /** 409 with one cause per field, as kubectl knows to print it. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const sorted = [...conflicts].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  const sorted = [...conflicts].sort((a, b) => compareHoldings(a.holding, b.holding))
   const causes = sorted.map(({ holding, path }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${managerText(holding)}`,

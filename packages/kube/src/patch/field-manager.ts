@@ -206,7 +206,20 @@ export class FieldManager {
     const holder = { manager: manager || 'unknown', operation: 'Update', version, subresource } as const
     const id = identity(holder)
     const previous = managers.get(id)
-    managers.set(id, { ...holder, time: timestamp(now), set: previous ? union(set, previous.set) : set })
+    managers.set(id, { ...holder, time: this.#timestamp(now), set: previous ? union(set, previous.set) : set })
+  }
+
+  #second = Number.NaN
+  #secondText = ''
+
+  /** Many writes fall into one second. */
+  #timestamp(now: number): string {
+    const second = Math.floor(now / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#secondText = timestamp(now)
+    }
+    return this.#secondText
   }
 
   /** Brings old entries in line with today's schema, and forgets those of versions that are gone. */
@@ -355,7 +368,7 @@ export class FieldManager {
 
     const unchanged = equal(live, merged)
     const owned = difference(set, stripped)
-    const time = unchanged ? last?.time : timestamp(now)
+    const time = unchanged ? last?.time : this.#timestamp(now)
     const asBefore = last && last.version === version && last.time === time && equal(last.set, owned)
     if (isEmpty(owned)) managers.delete(id)
     else managers.set(id, asBefore ? last : { ...holder, time, set: owned })
@@ -367,7 +380,9 @@ export class FieldManager {
 
   /** Removes what the applier applied last time, does not apply any more, and nobody else owns. */
   *#prune(merged: Values, managers: Managers, id: string, last: Holding | undefined): Steps<Values> {
-    if (!last || isEmpty(last.set)) return merged
+    const { version, set } = managers.get(id)!
+    // When all that was applied last is applied again, whatever is taken away is put back.
+    if (!last || (last.version === version && isEmpty(difference(last.set, set)))) return merged
     const type = this.#type(last.version)
     const base = yield* this.#inVersion(merged, last.version)
     const before = withNamedFields(last.set, type)
@@ -379,7 +394,7 @@ export class FieldManager {
       withNamedFields(appliedFields(type, pruned), type),
     )
     pruned = removeItems(type, base, intersection(gone, before)) as Values
-    return yield* this.#inVersion(pruned, managers.get(id)!.version)
+    return yield* this.#inVersion(pruned, version)
   }
 
   /** Puts back what others, or the new configuration, own. */
@@ -454,14 +469,11 @@ function sameEntries(
 }
 
 function withManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
-  const { managedFields, ...meta } = (object.metadata ?? {}) as ObjectMeta
-  if (
-    managedFields === entries &&
-    (entries !== undefined || !object.metadata || !('managedFields' in object.metadata))
-  ) {
-    return object
-  }
-  return { ...object, metadata: entries === undefined ? meta : { ...meta, managedFields: entries } }
+  const meta: ObjectMeta = object.metadata ?? {}
+  if (meta.managedFields === entries && (entries !== undefined || !('managedFields' in meta))) return object
+  if (entries !== undefined) return { ...object, metadata: { ...meta, managedFields: entries } }
+  const { managedFields: _, ...bare } = meta
+  return { ...object, metadata: bare }
 }
 
 function fit(type: ManagedType, object: Values, doubles: 'allowed' | 'refused', attempt: string): void {

@@ -77,37 +77,46 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Paths of `a` that are not in `b`. Taking a parent away leaves its children. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  let out: Record<string, FieldSet> | undefined
-  for (const key in b) {
-    const left = a[key]
-    if (left === undefined || key === '.') continue
-    const other = b[key]!
-    const member = isMember(left)
-    const rest = difference(left, other)
-    if (rest === left && !(member && isMember(other))) continue
-    const kept = node(member && !isMember(other), rest)
-    out ??= { ...a }
-    if (kept) out[key] = kept
-    else delete out[key]
-  }
-  return out ?? a
+  return without(a, b, differenceOfNodes)
 }
 
 /** Like difference, but taking a parent away takes its children too. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  let out: Record<string, FieldSet> | undefined
+  return without(a, b, (left, other) => {
+    if (isMember(other)) return undefined
+    const rest = recursiveDifference(left, other)
+    return rest === left ? left : node(isMember(left), rest)
+  })
+}
+
+function differenceOfNodes(left: FieldSet, other: FieldSet): FieldSet | undefined {
+  const member = isMember(left)
+  const kept = member && !isMember(other)
+  const rest = difference(left, other)
+  return rest === left && kept === member ? left : node(kept, rest)
+}
+
+/** `a` with `take` applied to the nodes that both have; `a` itself when that changes nothing. */
+function without(a: FieldSet, b: FieldSet, take: (left: FieldSet, other: FieldSet) => FieldSet | undefined): FieldSet {
+  let common = false
   for (const key in b) {
-    const left = a[key]
-    if (left === undefined || key === '.') continue
-    const other = b[key]!
-    const rest = isMember(other) ? EMPTY : recursiveDifference(left, other)
-    if (rest === left && !isMember(other)) continue
-    const kept = isMember(other) ? undefined : node(isMember(left), rest)
-    out ??= { ...a }
-    if (kept) out[key] = kept
-    else delete out[key]
+    if (key !== '.' && key in a) {
+      common = true
+      break
+    }
   }
-  return out ?? a
+  if (!common) return a
+  // Built anew rather than copied and deleted from: objects that properties were deleted from are slow ever after.
+  const out: Record<string, FieldSet> = {}
+  let same = true
+  for (const key in a) {
+    const left = a[key]!
+    const other = key === '.' ? undefined : b[key]
+    const kept = other === undefined ? left : take(left, other)
+    if (kept !== undefined) out[key] = kept
+    if (kept !== left) same = false
+  }
+  return same ? a : out
 }
 
 /** A node from whether it is a member and from its children; undefined when it is nothing. */
@@ -119,6 +128,20 @@ function node(member: boolean, children: FieldSet): FieldSet | undefined {
   return bare
 }
 
+const INTERNED_MAX = 20_000
+const interned = new Map<string, string>()
+
+/** `f:name`. Names come back all the time, and making the same key anew each time is dear. */
+export function fieldElement(name: string): string {
+  let element = interned.get(name)
+  if (element === undefined) {
+    if (interned.size >= INTERNED_MAX) interned.clear()
+    element = `f:${name}`
+    interned.set(name, element)
+  }
+  return element
+}
+
 /** The set that has one path, given by its elements. */
 export function singleton(path: readonly string[]): FieldSet {
   let set = LEAF
@@ -128,7 +151,7 @@ export function singleton(path: readonly string[]): FieldSet {
 
 /** A set of plain fields, such as `[['metadata', 'name']]`. */
 export function fieldPaths(paths: readonly (readonly string[])[]): FieldSet {
-  return paths.map((path) => singleton(path.map((name) => `f:${name}`))).reduce(union, EMPTY)
+  return paths.map((path) => singleton(path.map(fieldElement))).reduce(union, EMPTY)
 }
 
 export function has(set: FieldSet, path: readonly string[]): boolean {
@@ -238,14 +261,26 @@ function compareElements(a: string, b: string): number {
   if (a[0] !== b[0]) return (ranks[a[0]!] ?? 4) - (ranks[b[0]!] ?? 4)
   switch (a[0]) {
     case 'k':
-      return compareKeys(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+      return compareKeys(parsed(a) as Record<string, unknown>, parsed(b) as Record<string, unknown>)
     case 'v':
-      return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+      return compareValues(parsed(a), parsed(b))
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2))
     default:
       return compareText(a, b)
   }
+}
+
+const contents = new Map<string, unknown>()
+
+function parsed(element: string): unknown {
+  let content = contents.get(element)
+  if (content === undefined) {
+    if (contents.size >= INTERNED_MAX) contents.clear()
+    content = JSON.parse(element.slice(2)) as unknown
+    contents.set(element, content)
+  }
+  return content
 }
 
 function compareText(a: string, b: string): number {

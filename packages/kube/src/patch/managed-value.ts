@@ -1,5 +1,5 @@
 import { getOwn, isObject, setOwn } from '../json.js'
-import { EMPTY, type FieldSet, isEmpty, isMember, LEAF, sorted } from './field-set.js'
+import { EMPTY, type FieldSet, fieldElement, isEmpty, isMember, LEAF, sorted } from './field-set.js'
 import {
   fieldType,
   isDeducedMap,
@@ -40,7 +40,7 @@ function appliedMap(map: MapType, value: Values): FieldSet | undefined {
     const vacant = member === null || (isObject(member) && Object.keys(member).length === 0)
     const fields = appliedNode(type, member)
     const owned = vacant || !map.fields.has(key) ? withSelf(fields) : fields
-    if (owned) out[`f:${key}`] = owned
+    if (owned) out[fieldElement(key)] = owned
   }
   return isEmpty(out) ? undefined : out
 }
@@ -188,7 +188,7 @@ function removeFromMap(map: MapType, value: Values, items: FieldSet): Values | n
   let count = 0
   for (const key of Object.keys(value)) {
     const member = value[key]
-    const subset = items[`f:${key}`]
+    const subset = items[fieldElement(key)]
     if (member === undefined || (subset && isMember(subset))) continue
     count++
     setOwn(kept, key, subset ? removeItems(fieldType(map, key) ?? {}, member, subset) : member)

@@ -23,12 +23,21 @@ const ANCIENT = 'ancient-changes'
 /** An applier is the same whichever version it applies. */
 export function identity(holding: Pick<Holding, 'manager' | 'operation' | 'version' | 'subresource'>): string {
   const { manager, operation, version, subresource } = holding
+  return `${operation}\n${manager}\n${operation === 'Apply' ? '' : version}\n${subresource}`
+}
+
+/** Upstream's identity of a manager, which it sorts by. */
+function sortKey({ manager, operation, version, subresource }: Holding): string {
   return JSON.stringify({
     manager: manager === '' ? undefined : manager,
     operation,
     apiVersion: operation === 'Apply' ? undefined : version,
     subresource: subresource === '' ? undefined : subresource,
   })
+}
+
+export function compareHoldings(a: Holding, b: Holding): number {
+  return compareText(sortKey(a), sortKey(b))
 }
 
 /** Throws a FieldSetError when an entry makes no sense. */
@@ -97,7 +106,7 @@ function encodeHolding({ manager, operation, version, subresource, time, set }: 
 function byOperationAndTime(a: Holding, b: Holding): number {
   return (
     compareText(a.operation, b.operation) ||
-    seconds(a.time) - seconds(b.time) ||
+    compareTimes(a.time, b.time) ||
     compareText(a.manager, b.manager) ||
     compareText(a.version, b.version) ||
     compareText(a.subresource, b.subresource)
@@ -106,6 +115,13 @@ function byOperationAndTime(a: Holding, b: Holding): number {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** By second, whatever else a client may have written there. */
+function compareTimes(a: string | undefined, b: string | undefined): number {
+  if (a === b) return 0
+  if (a?.length === 20 && b?.length === 20 && a.endsWith('Z') && b.endsWith('Z')) return compareText(a, b)
+  return seconds(a) - seconds(b)
 }
 
 function seconds(time: string | undefined): number {
@@ -117,8 +133,8 @@ export function capUpdaters(managers: Managers): void {
   const updaters: string[] = []
   for (const [id, { operation }] of managers) if (operation === 'Update') updaters.push(id)
   if (updaters.length <= UPDATERS_MAX) return
-  const timeOf = (id: string) => seconds(managers.get(id)!.time)
-  updaters.sort((a, b) => timeOf(a) - timeOf(b) || compareText(a, b))
+  const holding = (id: string) => managers.get(id)!
+  updaters.sort((a, b) => compareTimes(holding(a).time, holding(b).time) || compareHoldings(holding(a), holding(b)))
   const firstOfVersion = new Map<string, string>()
   let count = updaters.length
   for (const id of updaters) {
