@@ -118,11 +118,12 @@ function explainType(findings: Findings, value: unknown, kind: number, rules: Va
   if (rules.types.length === 0 && rules.format === '') return
   findings.passed++
   if (acceptsKind(value, kind, rules)) findings.passed++
-  else if (rules.format !== '' && kind !== stringKind && kind !== arrayKind) {
-    const format = kind === integerKind ? 'int64' : kind === numberKind ? 'float64' : ''
-    findings.add(typeAt(path, rules.format, format))
+  else if (rules.format !== '' && kind !== stringKind && kind !== arrayKind && rules.format !== formatOf(kind)) {
+    findings.add(typeAt(path, rules.format, formatOf(kind)))
   } else findings.add(typeAt(path, rules.types.join(','), kindName(kind)))
 }
+
+const formatOf = (kind: number) => (kind === integerKind ? 'int64' : kind === numberKind ? 'float64' : '')
 
 function explainBranches(findings: Findings, value: unknown, node: SchemaNode, path: string): void {
   findings.passed += 2

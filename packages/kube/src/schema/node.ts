@@ -29,7 +29,10 @@ export class SchemaNode {
   private branchNodes: Branches | undefined
   private withDefaults: readonly (readonly [string, SchemaNode])[] | undefined
 
-  constructor(schema: JSONSchemaProps) {
+  constructor(
+    schema: JSONSchemaProps,
+    private readonly keepFormats = false,
+  ) {
     this.schema = schema
     this.preserves = schema['x-kubernetes-preserve-unknown-fields'] === true
     this.embedded = schema['x-kubernetes-embedded-resource'] === true
@@ -44,18 +47,18 @@ export class SchemaNode {
 
   /** What is said about a value here, beside its children. */
   get rules(): ValueRules {
-    this.valueRules ??= rulesOf(this.schema)
+    this.valueRules ??= rulesOf(this.schema, this.keepFormats)
     return this.valueRules
   }
 
   get branches(): Branches {
     const { allOf, anyOf, oneOf, not } = this.schema
-    const nodes = (schemas: readonly JSONSchemaProps[] | undefined) => (schemas ?? []).map((s) => new SchemaNode(s))
+    const nodes = (schemas: readonly JSONSchemaProps[] | undefined) => (schemas ?? []).map((s) => this.child(s))
     this.branchNodes ??= {
       allOf: nodes(allOf),
       anyOf: nodes(anyOf),
       oneOf: nodes(oneOf),
-      not: not ? new SchemaNode(not) : undefined,
+      not: not ? this.child(not) : undefined,
     }
     return this.branchNodes
   }
@@ -66,7 +69,7 @@ export class SchemaNode {
     const known = this.children.get(name)
     if (known !== undefined || this.children.has(name)) return known
     const schema = getOwn(this.propertySchemas, name) as JSONSchemaProps | undefined
-    const node = schema ? new SchemaNode(schema) : undefined
+    const node = schema ? this.child(schema) : undefined
     // Names that no schema declares come from objects and have no bound.
     if (node) this.children.set(name, node)
     return node
@@ -76,14 +79,14 @@ export class SchemaNode {
   get additional(): SchemaNode | undefined {
     const schema = this.schema.additionalProperties
     if (typeof schema !== 'object' || schema === null) return undefined
-    this.additionalNode ??= new SchemaNode(schema)
+    this.additionalNode ??= this.child(schema)
     return this.additionalNode
   }
 
   get items(): SchemaNode | undefined {
     const schema = this.schema.items
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return undefined
-    this.itemsNode ??= new SchemaNode(schema as JSONSchemaProps)
+    this.itemsNode ??= this.child(schema as JSONSchemaProps)
     return this.itemsNode
   }
 
@@ -107,6 +110,10 @@ export class SchemaNode {
     const answer = question(this) || this.structuralChildren().some((child) => child.anywhere(question))
     this.answers.set(question, answer)
     return answer
+  }
+
+  private child(schema: JSONSchemaProps): SchemaNode {
+    return new SchemaNode(schema, this.keepFormats)
   }
 
   private structuralChildren(): SchemaNode[] {

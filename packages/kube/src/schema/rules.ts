@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { equal } from '../json.js'
-import { type FormatCheck, formatCheck } from './formats/index.js'
+import { type FormatCheck, formatCheck, upcomingFormatCheck } from './formats/index.js'
 import type { JSONSchemaProps } from './types.js'
 
 /** The kinds of JSON values, as bits. An integer is a number that fits int64. */
@@ -71,10 +71,15 @@ export interface ValueRules {
   matches(text: string): boolean
 }
 
-export function rulesOf(schema: JSONSchemaProps): ValueRules {
+/**
+ * `keepFormats` is for the defaults of a schema, which the real server checks
+ * without leaving out the formats it does not know. To its check of types that
+ * makes a difference.
+ */
+export function rulesOf(schema: JSONSchemaProps, keepFormats: boolean): ValueRules {
   const types = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : []
-  const check = formatCheck(schema.format ?? '')
-  const format = check ? (schema.format ?? '') : ''
+  const check = (keepFormats ? upcomingFormatCheck : formatCheck)(schema.format ?? '')
+  const format = check || keepFormats ? (schema.format ?? '') : ''
   let compiled: RE2JS | undefined
   return {
     types,

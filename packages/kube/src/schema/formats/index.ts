@@ -42,6 +42,21 @@ const checks: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['datetime', isDateTime],
 ])
 
+const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
+const shortName = new RegExp(`^${label}$`)
+const longName = new RegExp(`^${label}(?:\\.${label})*$`)
+
+/** Formats that are known but not checked in objects yet; in the defaults of a schema they are. */
+const upcoming: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
+  ['k8sshortname', (text) => text.length <= 63 && shortName.test(text)],
+  ['k8slongname', (text) => text.length <= 253 && longName.test(text)],
+])
+
+/** Like `formatCheck`, with the formats of the next release. */
+export function upcomingFormatCheck(format: string): FormatCheck | undefined {
+  return formatCheck(format) ?? upcoming.get(format.replaceAll('-', ''))
+}
+
 /** Undefined for a format that is not checked. Dashes in the name do not count. */
 export function formatCheck(format: string): FormatCheck | undefined {
   return format === '' ? undefined : checks.get(format.replaceAll('-', ''))

@@ -1,0 +1,28 @@
+import type { Conversion, CustomResourceDefinition, DefinitionSpec } from './types.js'
+
+/** Fills in what a definition may leave out: singular, listKind, conversion strategy, service port, storedVersions. */
+export function defaultCustomResourceDefinition<T extends CustomResourceDefinition>(crd: T): T {
+  const spec = defaultSpec(crd.spec)
+  const storage = spec.versions?.find((version) => version.storage)
+  const unstored = (crd.status?.storedVersions ?? []).length === 0
+  if (!unstored || !storage) return { ...crd, spec }
+  return { ...crd, spec, status: { ...crd.status, storedVersions: [storage.name] } }
+}
+
+function defaultSpec(spec: DefinitionSpec): DefinitionSpec {
+  const { kind = '', singular, listKind } = spec.names ?? {}
+  const names = {
+    ...spec.names,
+    ...(singular || kind === '' ? {} : { singular: kind.toLowerCase() }),
+    ...(listKind || kind === '' ? {} : { listKind: `${kind}List` }),
+  }
+  return { ...spec, names, conversion: defaultConversion(spec.conversion) }
+}
+
+function defaultConversion(conversion: Conversion | undefined): Conversion {
+  if (!conversion) return { strategy: 'None' }
+  const service = conversion.webhook?.clientConfig?.service
+  if (!service || service.port !== undefined) return conversion
+  const clientConfig = { ...conversion.webhook!.clientConfig, service: { ...service, port: 443 } }
+  return { ...conversion, webhook: { ...conversion.webhook, clientConfig } }
+}

@@ -1,0 +1,7 @@
+export { type Approval, approvalOf, isProtectedGroup } from './approval.js'
+export { defaultCustomResourceDefinition } from './defaults.js'
+export { type FoundField, findField } from './fieldpath.js'
+export { isStructural, structuralErrors, structuralProblem } from './structural.js'
+export * from './types.js'
+export { type DefinitionChecks, validateCustomResourceDefinition, validateDefinitionStatusUpdate } from './validate.js'
+export { definitionWarnings } from './warnings.js'

@@ -1,0 +1,232 @@
+import { equal } from '../../json.js'
+import { Printed, printJson } from '../../print.js'
+import type { JSONSchemaProps } from '../types.js'
+import type {
+  Conversion,
+  DefinitionNames,
+  DefinitionSpec,
+  DefinitionSubresources,
+  DefinitionVersion,
+  PrinterColumn,
+  WebhookClientConfig,
+} from './types.js'
+
+/**
+ * The form in which the real server checks a definition. What all versions
+ * share stands once at the top, so that is also where complaints point:
+ * `spec.validation.openAPIV3Schema`, a field that v1 does not even have.
+ */
+export interface InternalSpec {
+  readonly group: string
+  readonly names: DefinitionNames
+  readonly scope: string
+  readonly versions: readonly DefinitionVersion[]
+  readonly validation?: { readonly openAPIV3Schema?: JSONSchemaProps }
+  readonly subresources?: DefinitionSubresources
+  readonly columns: readonly PrinterColumn[]
+  readonly selectableFields: readonly { readonly jsonPath?: string }[]
+  readonly conversion?: {
+    readonly strategy: string
+    readonly clientConfig?: WebhookClientConfig
+    readonly reviewVersions: readonly string[]
+  }
+  readonly preserveUnknownFields: boolean
+}
+
+export function toInternal(spec: DefinitionSpec): InternalSpec {
+  const versions = spec.versions ?? []
+  const shared = <T>(read: (version: DefinitionVersion) => T): T | undefined => {
+    const first = versions[0] && read(versions[0])
+    return versions.every((version) => equal(read(version), first)) ? first : undefined
+  }
+  const schema = shared((version) => version.schema)
+  const subresources = shared((version) => version.subresources)
+  const columns = shared((version) => version.additionalPrinterColumns ?? []) ?? []
+  const selectableFields = shared((version) => version.selectableFields ?? []) ?? []
+  return {
+    group: spec.group ?? '',
+    names: spec.names ?? {},
+    scope: spec.scope ?? '',
+    versions: versions.map((version) => ({
+      ...version,
+      ...(schema ? { schema: undefined } : {}),
+      ...(subresources ? { subresources: undefined } : {}),
+      ...(columns.length > 0 ? { additionalPrinterColumns: undefined } : {}),
+      ...(selectableFields.length > 0 ? { selectableFields: undefined } : {}),
+    })),
+    validation: schema,
+    subresources,
+    columns,
+    selectableFields,
+    conversion: spec.conversion && internalConversion(spec.conversion),
+    preserveUnknownFields: spec.preserveUnknownFields === true,
+  }
+}
+
+function internalConversion(conversion: Conversion): InternalSpec['conversion'] {
+  return {
+    strategy: conversion.strategy ?? '',
+    clientConfig: conversion.webhook?.clientConfig,
+    reviewVersions: conversion.webhook?.conversionReviewVersions ?? [],
+  }
+}
+
+/** Every schema of the definition. */
+export function schemasOf(spec: InternalSpec): JSONSchemaProps[] {
+  const schemas = [spec.validation, ...spec.versions.map((version) => version.schema)]
+  return schemas.flatMap((validation) => validation?.openAPIV3Schema ?? [])
+}
+
+// Some complaints show a whole part of the definition. The real server prints its internal types there, whose
+// fields have Go's names and are never left out.
+
+type Print = (value: never) => string
+type Fields = readonly (readonly [name: string, key: string, print: Print])[]
+
+const text: Print = (value: string | undefined) => printJson(value ?? '')
+const flag: Print = (value: boolean | undefined) => String(value === true)
+const json: Print = (value: unknown) => printJson(value ?? null)
+const list = (print: Print): Print =>
+  ((value: readonly never[] | undefined) => (value ? `[${value.map(print).join(',')}]` : 'null')) as Print
+const map = (print: Print): Print =>
+  ((value: Readonly<Record<string, never>> | undefined) => {
+    if (!value) return 'null'
+    const keys = Object.keys(value).sort()
+    return `{${keys.map((key) => `${printJson(key)}:${print(value[key]!)}`).join(',')}}`
+  }) as Print
+const struct = (fields: () => Fields): Print =>
+  ((value: Readonly<Record<string, never>> | undefined) => {
+    if (!value) return 'null'
+    return `{${fields()
+      .map(([name, key, print]) => `"${name}":${print(value[key]!)}`)
+      .join(',')}}`
+  }) as Print
+
+const schemaPrint = struct(() => schemaFields)
+const boolOrSchema = ((value: JSONSchemaProps | boolean | undefined) => {
+  if (value === undefined || value === null) return 'null'
+  if (typeof value === 'boolean') return `{"Allows":${value},"Schema":null}`
+  return `{"Allows":true,"Schema":${schemaPrint(value as never)}}`
+}) as Print
+const itemsPrint = ((value: JSONSchemaProps | readonly JSONSchemaProps[] | undefined) => {
+  if (!value) return 'null'
+  if (Array.isArray(value)) return `{"Schema":null,"JSONSchemas":${list(schemaPrint)(value as never)}}`
+  return `{"Schema":${schemaPrint(value as never)},"JSONSchemas":null}`
+}) as Print
+
+const ruleFields: Fields = [
+  ['Rule', 'rule', text],
+  ['Message', 'message', text],
+  ['MessageExpression', 'messageExpression', text],
+  ['Reason', 'reason', json],
+  ['FieldPath', 'fieldPath', text],
+  ['OptionalOldSelf', 'optionalOldSelf', json],
+]
+
+const schemaFields: Fields = [
+  ['ID', 'id', text],
+  ['Schema', '$schema', text],
+  ['Ref', '$ref', json],
+  ['Description', 'description', text],
+  ['Type', 'type', text],
+  ['Nullable', 'nullable', flag],
+  ['Format', 'format', text],
+  ['Title', 'title', text],
+  ['Default', 'default', json],
+  ['Maximum', 'maximum', json],
+  ['ExclusiveMaximum', 'exclusiveMaximum', flag],
+  ['Minimum', 'minimum', json],
+  ['ExclusiveMinimum', 'exclusiveMinimum', flag],
+  ['MaxLength', 'maxLength', json],
+  ['MinLength', 'minLength', json],
+  ['Pattern', 'pattern', text],
+  ['MaxItems', 'maxItems', json],
+  ['MinItems', 'minItems', json],
+  ['UniqueItems', 'uniqueItems', flag],
+  ['MultipleOf', 'multipleOf', json],
+  ['Enum', 'enum', json],
+  ['MaxProperties', 'maxProperties', json],
+  ['MinProperties', 'minProperties', json],
+  ['Required', 'required', json],
+  ['Items', 'items', itemsPrint],
+  ['AllOf', 'allOf', list(schemaPrint)],
+  ['OneOf', 'oneOf', list(schemaPrint)],
+  ['AnyOf', 'anyOf', list(schemaPrint)],
+  ['Not', 'not', schemaPrint],
+  ['Properties', 'properties', map(schemaPrint)],
+  ['AdditionalProperties', 'additionalProperties', boolOrSchema],
+  ['PatternProperties', 'patternProperties', map(schemaPrint)],
+  ['Dependencies', 'dependencies', json],
+  ['AdditionalItems', 'additionalItems', boolOrSchema],
+  ['Definitions', 'definitions', map(schemaPrint)],
+  [
+    'ExternalDocs',
+    'externalDocs',
+    struct(() => [
+      ['Description', 'description', text],
+      ['URL', 'url', text],
+    ]),
+  ],
+  ['Example', 'example', json],
+  ['XPreserveUnknownFields', 'x-kubernetes-preserve-unknown-fields', json],
+  ['XEmbeddedResource', 'x-kubernetes-embedded-resource', flag],
+  ['XIntOrString', 'x-kubernetes-int-or-string', flag],
+  ['XListMapKeys', 'x-kubernetes-list-map-keys', json],
+  ['XListType', 'x-kubernetes-list-type', json],
+  ['XMapType', 'x-kubernetes-map-type', json],
+  ['XValidations', 'x-kubernetes-validations', list(struct(() => ruleFields))],
+]
+
+const number: Print = (value: number | undefined) => String(value ?? 0)
+
+const versionPrint = struct(() => [
+  ['Name', 'name', text],
+  ['Served', 'served', flag],
+  ['Storage', 'storage', flag],
+  ['Deprecated', 'deprecated', flag],
+  ['DeprecationWarning', 'deprecationWarning', json],
+  ['Schema', 'schema', struct(() => [['OpenAPIV3Schema', 'openAPIV3Schema', schemaPrint]])],
+  [
+    'Subresources',
+    'subresources',
+    struct(() => [
+      ['Status', 'status', struct(() => [])],
+      [
+        'Scale',
+        'scale',
+        struct(() => [
+          ['SpecReplicasPath', 'specReplicasPath', text],
+          ['StatusReplicasPath', 'statusReplicasPath', text],
+          ['LabelSelectorPath', 'labelSelectorPath', json],
+        ]),
+      ],
+    ]),
+  ],
+  [
+    'AdditionalPrinterColumns',
+    'additionalPrinterColumns',
+    list(
+      struct(() => [
+        ['Name', 'name', text],
+        ['Type', 'type', text],
+        ['Format', 'format', text],
+        ['Description', 'description', text],
+        ['Priority', 'priority', number],
+        ['JSONPath', 'jsonPath', text],
+      ]),
+    ),
+  ],
+  ['SelectableFields', 'selectableFields', list(struct(() => [['JSONPath', 'jsonPath', text]]))],
+])
+
+export function printVersions(versions: readonly DefinitionVersion[]): Printed {
+  return new Printed(list(versionPrint)(versions as never))
+}
+
+export function printSchema(schema: JSONSchemaProps): Printed {
+  return new Printed(schemaPrint(schema as never))
+}
+
+export function printItems(items: JSONSchemaProps['items']): Printed {
+  return new Printed(itemsPrint(items as never))
+}

@@ -1,0 +1,99 @@
+import type { ObjectMeta } from '../../object.js'
+import type { JSONSchemaProps } from '../types.js'
+
+/** apiextensions.k8s.io/v1 CustomResourceDefinition. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly spec: DefinitionSpec
+  readonly status?: DefinitionStatus
+  readonly [field: string]: unknown
+}
+
+export interface DefinitionSpec {
+  readonly group: string
+  readonly names: DefinitionNames
+  readonly scope: string
+  readonly versions?: readonly DefinitionVersion[]
+  readonly conversion?: Conversion
+  readonly preserveUnknownFields?: boolean
+}
+
+export interface DefinitionNames {
+  readonly plural?: string
+  readonly singular?: string
+  readonly kind?: string
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
+export interface DefinitionVersion {
+  readonly name: string
+  readonly served?: boolean
+  readonly storage?: boolean
+  readonly deprecated?: boolean
+  readonly deprecationWarning?: string
+  readonly schema?: { readonly openAPIV3Schema?: JSONSchemaProps }
+  readonly subresources?: DefinitionSubresources
+  readonly additionalPrinterColumns?: readonly PrinterColumn[]
+  readonly selectableFields?: readonly { readonly jsonPath?: string }[]
+}
+
+export interface DefinitionSubresources {
+  readonly status?: Readonly<Record<string, never>>
+  readonly scale?: {
+    readonly specReplicasPath?: string
+    readonly statusReplicasPath?: string
+    readonly labelSelectorPath?: string
+  }
+}
+
+export interface PrinterColumn {
+  readonly name?: string
+  readonly type?: string
+  readonly format?: string
+  readonly description?: string
+  readonly priority?: number
+  readonly jsonPath?: string
+}
+
+export interface Conversion {
+  readonly strategy?: string
+  readonly webhook?: {
+    readonly clientConfig?: WebhookClientConfig
+    readonly conversionReviewVersions?: readonly string[]
+  }
+}
+
+export interface WebhookClientConfig {
+  readonly url?: string
+  readonly service?: {
+    readonly namespace?: string
+    readonly name?: string
+    readonly path?: string
+    readonly port?: number
+  }
+  /** PEM, in base64. */
+  readonly caBundle?: string
+}
+
+export interface DefinitionStatus {
+  readonly conditions?: readonly DefinitionCondition[]
+  readonly acceptedNames?: DefinitionNames
+  readonly storedVersions?: readonly string[]
+}
+
+export interface DefinitionCondition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly lastTransitionTime?: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** Does the definition have the condition, and is it true? */
+export function hasCondition(crd: CustomResourceDefinition, type: string): boolean {
+  return crd.status?.conditions?.find((condition) => condition.type === type)?.status === 'True'
+}

@@ -1,0 +1,24 @@
+import { quote } from '../../print.js'
+import { formatCheck } from '../formats/index.js'
+import type { JSONSchemaProps } from '../types.js'
+import { schemasOf, toInternal } from './internal.js'
+import type { CustomResourceDefinition } from './types.js'
+import { schemaHas } from './walk.js'
+
+/** Warnings about formats of strings that nobody will check, as far as `old` did not have them already. */
+export function definitionWarnings(crd: CustomResourceDefinition, old?: CustomResourceDefinition): string[] {
+  const before = new Set(old ? unrecognizedFormats(old) : [])
+  return unrecognizedFormats(crd)
+    .filter((format) => !before.has(format))
+    .map((format) => `unrecognized format ${quote(format)}`)
+}
+
+function unrecognizedFormats(crd: CustomResourceDefinition): string[] {
+  const formats: string[] = []
+  const collect = ({ type, format = '' }: JSONSchemaProps) => {
+    if (type === 'string' && format !== '' && !formatCheck(format)) formats.push(format)
+    return false
+  }
+  for (const schema of schemasOf(toInternal(crd.spec))) schemaHas(schema, collect)
+  return formats
+}
