@@ -1,5 +1,6 @@
 import {
   type Client,
+  equal,
   findInChain,
   isNotFound,
   type KubeObject,
@@ -84,8 +85,9 @@ async function publishOnce(
   }
   refuseForeign(existing, owner)
   const missing = Object.keys(data).filter((name) => existing.data?.[name] !== data[name])
-  if (missing.length === 0) return false
   const controlled = controllerOf(existing.metadata.ownerReferences) !== undefined
+  // A Secret of ours that lost its owner is taken back, unless it is just what it would be.
+  if (missing.length === 0 && (controlled || equal(existing.data ?? {}, data))) return false
   const owners = [...(existing.metadata.ownerReferences ?? []), controllerReference(owner)]
   const metadata = {
     resourceVersion: existing.metadata.resourceVersion,

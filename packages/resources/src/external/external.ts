@@ -70,6 +70,19 @@ export class AlreadyExistsError extends Error {
   override readonly name = 'AlreadyExistsError'
 }
 
+/** A create made the resource, under this name, but did not finish. */
+export class PartialCreateError extends Error {
+  override readonly name = 'PartialCreateError'
+
+  constructor(
+    message: string,
+    readonly externalName: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
 /** What every function of a kind is given. */
 export interface Call<P, C> {
   readonly client: C

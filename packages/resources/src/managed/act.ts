@@ -24,9 +24,8 @@ export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision:
   settle,
 }
 
-async function wait({ turn, facts }: Gathered, { because }: Decision): Promise<Next> {
-  // Waiting for others' finalizers is theirs to tell of.
-  if (!facts.exists) turn.event('Normal', 'PendingExternalResource', because)
+async function wait({ turn }: Gathered, { because, announced }: Decision): Promise<Next> {
+  if (announced) turn.event('Normal', 'PendingExternalResource', because)
   return { after: 'backoff' }
 }
 
@@ -60,7 +59,7 @@ export async function release(turn: Turn): Promise<Next> {
   const { managed, kit } = turn
   if (managed.metadata.finalizers?.includes(finalizer)) {
     const finalizers = withoutFinalizer(managed.metadata.finalizers, finalizer)
-    await step({ prefix: 'cannot update object: ' }, () =>
+    await step({ prefix: 'cannot update object: ', conditions: [conditions.deleting()] }, () =>
       turn.patchMetadata({ finalizers }).catch((error) => {
         if (!isNotFound(error)) throw error
       }),

@@ -74,26 +74,38 @@ async function writeIntent(turn: Turn): Promise<void> {
   )
 }
 
-/** A create that failed for sure is noted; one that may have taken effect stays pending, to be looked for. */
+/**
+ * A create that failed for sure is noted; one that may have taken effect stays
+ * pending, to be looked for. A name that it got nevertheless is kept.
+ */
 async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promise<Created> {
   try {
     return await create()
   } catch (error) {
-    if (!isUncertain(error) && !turn.kit.kind.idempotentCreate) {
-      const time = Math.max(turn.kit.clock.now(), turn.history.pending ?? 0)
-      await writeCritical(turn, { [annotations.createFailed]: new Date(time).toISOString() }).catch(() => {})
-    }
-    throw new Failure(
-      {
-        reason: isConflict(error) ? undefined : 'CannotCreateExternalResource',
-        message: `create failed: ${messageOf(error)}`,
-        eventMessage: messageOf(error),
-        conditions: [conditions.creating()],
-      },
-      { cause: error },
-    )
+    if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
+    await noteFailure(turn, error)
+    const message = `create failed: ${messageOf(error)}`
+    throw new Failure({ message, conditions: [conditions.creating()] }, { cause: error })
   }
 }
+
+async function noteFailure(turn: Turn, error: unknown): Promise<void> {
+  const { kind, clock } = turn.kit
+  const notes: Record<string, string> = {}
+  const name = (error as { externalName?: unknown }).externalName
+  if (typeof name === 'string' && name !== '') notes[annotations.externalName] = name
+  if (!isUncertain(error) && !kind.idempotentCreate) {
+    notes[annotations.createFailed] = new Date(Math.max(clock.now(), turn.history.pending ?? 0)).toISOString()
+  }
+  if (Object.keys(notes).length === 0) return
+  try {
+    await writeCritical(turn, notes)
+  } catch (failed) {
+    turn.event('Warning', 'CannotUpdateManagedResource', `${criticalPrefix}${messageOf(failed)}`)
+  }
+}
+
+const criticalPrefix = 'cannot update managed resource annotations: cannot update critical annotations: '
 
 async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
   const { kind, clock } = turn.kit
@@ -101,8 +113,12 @@ async function writeAnswer(turn: Turn, answered: string | undefined): Promise<vo
   if (!kind.idempotentCreate) notes[annotations.createSucceeded] = new Date(clock.now()).toISOString()
   if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
   if (Object.keys(notes).length === 0) return
-  const prefix = 'cannot update managed resource annotations: cannot update critical annotations: '
-  const telling = { reason: 'CannotUpdateManagedResource', prefix, both: true, conditions: [conditions.creating()] }
+  const telling = {
+    reason: 'CannotUpdateManagedResource',
+    prefix: criticalPrefix,
+    both: true,
+    conditions: [conditions.creating()],
+  }
   await step(telling, () => writeCritical(turn, notes))
 }
 

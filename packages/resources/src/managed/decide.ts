@@ -4,7 +4,7 @@ import type { Action } from './policy.js'
 /** All that a decision may depend on. Gathered before, so that deciding needs no I/O. */
 export interface Facts {
   readonly deleted: boolean
-  /** Somebody else's finalizer is on the object. */
+  /** Somebody else's finalizer is on the object, and there is something left for us to do. */
   readonly otherFinalizers: boolean
   readonly exists: boolean
   /** Made so recently that the provider may not show it yet. */
@@ -20,6 +20,8 @@ export interface Facts {
   /** False when the kind says so by itself, with or without differences. */
   readonly upToDate: boolean
   readonly may: Readonly<Record<Action, boolean>>
+  /** Nothing but looking is allowed. */
+  readonly onlyObserve: boolean
 }
 
 /** Something that would be done if the policies allowed it. */
@@ -39,12 +41,15 @@ export interface Decision {
   /** Corrected by the Update call, if there is one. */
   readonly differences: readonly Difference[]
   readonly suppressed: readonly Suppressed[]
+  /** Waiting of which people are told; that others hold the object is theirs to tell. */
+  readonly announced: boolean
 }
 
 type Rule = (facts: Facts) => Decision | undefined
 
 /** The life of a managed resource. The first rule that speaks wins. */
 const rules: readonly Rule[] = [
+  absentUnderObserveOnly,
   createdMomentsAgo,
   createInDoubt,
   heldByOthers,
@@ -64,18 +69,34 @@ export function decide(facts: Facts): Decision {
 }
 
 function decision(what: Decision['do'], because: string, more: Partial<Decision> = {}): Decision {
-  return { do: what, calls: [], because, lateInitialize: false, differences: [], suppressed: [], ...more }
+  return {
+    do: what,
+    calls: [],
+    because,
+    lateInitialize: false,
+    differences: [],
+    suppressed: [],
+    announced: false,
+    ...more,
+  }
+}
+
+const pending = (because: string): Decision => decision('wait', because, { announced: true })
+
+// Whoever may only look never made it, so there is nothing to wait for.
+function absentUnderObserveOnly(facts: Facts): Decision | undefined {
+  if (facts.onlyObserve && !facts.deleted) return absentAndNotOursToCreate(facts)
 }
 
 // Many cloud APIs are eventually consistent: a resource made a second ago may
 // not be listed yet. Taking that for absence would make it twice.
 function createdMomentsAgo({ exists, createdRecently }: Facts): Decision | undefined {
-  if (!exists && createdRecently) return decision('wait', 'Waiting for external resource existence to be confirmed')
+  if (!exists && createdRecently) return pending('Waiting for external resource existence to be confirmed')
 }
 
 // The same for a create that was cut off: what it made may yet show up.
 function createInDoubt({ exists, createInDoubt }: Facts): Decision | undefined {
-  if (!exists && createInDoubt) return decision('wait', 'Waiting to see whether an interrupted creation took effect')
+  if (!exists && createInDoubt) return pending('Waiting to see whether an interrupted creation took effect')
 }
 
 function heldByOthers({ deleted, otherFinalizers }: Facts): Decision | undefined {

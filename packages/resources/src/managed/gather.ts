@@ -59,9 +59,10 @@ function factsOf(
   const fixed = kept.filter(({ path }) => isImmutable(turn, path))
   const differences = fixed.length > 0 ? kept.filter((difference) => !fixed.includes(difference)) : kept
   const fill = sight.exists ? emptyFields(parameters, turn.forProvider, turn.initProvider, atProvider) : {}
+  const { finalizers = [] } = managed.metadata
   const facts: Facts = {
     deleted: isDeleted(managed),
-    otherFinalizers: (managed.metadata.finalizers ?? []).some((name) => name !== finalizer),
+    otherFinalizers: finalizers.some((name) => name !== finalizer) && (sight.exists || finalizers.includes(finalizer)),
     exists: sight.exists,
     createdRecently: createdWithin(history, consistencySeconds * 1000, kit.clock.now()),
     createInDoubt: createInDoubt(turn),
@@ -70,6 +71,7 @@ function factsOf(
     differences,
     upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
     may: policies.may,
+    onlyObserve: policies.onlyObserve,
   }
   return { facts, fill, ignored, immutable: fixed }
 }

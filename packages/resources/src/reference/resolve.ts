@@ -123,13 +123,13 @@ export async function resolveMany(
   if (values.length > 0 && !again) return asIs
 
   if (references.length > 0 && !(selector && again)) {
-    const found: string[] = []
+    const found: KubeObject[] = []
     for (const reference of references) {
       const object = await follow(reader, from, target, reference)
       if (!object) return { values: [], references: [] }
-      found.push(extracted(target, object, reference.policy))
+      found.push(object)
     }
-    return { values: found, references }
+    return { values: found.map((object, i) => extracted(target, object, references[i]!.policy)), references }
   }
   const matches = await select(reader, from, target, selector!)
   if (matches.length === 0 && isOptional(selector?.policy)) return { values: [], references: [] }

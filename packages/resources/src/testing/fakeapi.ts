@@ -91,7 +91,7 @@ export class FakeApi implements Client {
 
   async list<T extends KubeObject = KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
     return await this.#run('list', type, { name: '' }, undefined, () => {
-      const prefix = `${type.group}/${type.resource}/${options.namespace ?? ''}`
+      const prefix = `${type.group}/${type.resource}/${options.namespace ? `${options.namespace}/` : ''}`
       const wanted = (options.labelSelector ?? '')
         .split(',')
         .filter(Boolean)

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { runVectors } from './run.js'
 
-const FAILURES_SHOWN = 20
+const FAILURES_SHOWN = 25
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../testdata/vectors', import.meta.url))
 const report = await runVectors(folder)

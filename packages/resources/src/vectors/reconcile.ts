@@ -22,8 +22,9 @@ async function runCase(c: Vector, outcome: readonly Vector[], report: Report): P
   const recognised = new Set<string>()
   const world = new CaseWorld(c)
   for (const [i, round] of (c['rounds'] as Vector[]).entries()) {
+    const before = await world.prepare(round['before'] ?? {})
     const actual = await world.run(round, outcome[i]!)
-    const context: Round = { c, round, recorded: outcome[i]!, actual }
+    const context: Round = { c, round, recorded: outcome[i]!, before, actual }
     const { expected, rules, diverged } = wantedDifferences(context, simplified(outcome[i]!))
     if (!equal(actual, expected)) {
       const where = c['rounds'].length > 1 ? ` round ${i + 1}` : ''
@@ -38,12 +39,16 @@ async function runCase(c: Vector, outcome: readonly Vector[], report: Report): P
   report.pass(recognised)
 }
 
-function differing(actual: Vector, expected: Vector): string {
+function differing(actual: Vector, expected: Vector, path = ''): string {
   const keys = [...new Set([...Object.keys(actual), ...Object.keys(expected)])].filter(
     (k) => !equal(actual[k], expected[k]),
   )
   return keys
-    .map((key) => `    ${key} got  ${stringify(actual[key])}\n    ${key} want ${stringify(expected[key])}`)
+    .map((key) => {
+      const [a, e] = [actual[key], expected[key]]
+      if (key === 'after' && a?.present && e?.present) return differing(a, e, 'after.')
+      return `    ${path}${key} got  ${stringify(a)}\n    ${path}${key} want ${stringify(e)}`
+    })
     .join('\n')
 }
 
@@ -75,7 +80,6 @@ class CaseWorld {
   }
 
   async run(round: Vector, recorded: Vector): Promise<Vector> {
-    await this.#prepare(round['before'] ?? {})
     this.#external.calls = []
     this.#external.script = round['external'] ?? {}
     this.#events = []
@@ -110,7 +114,14 @@ class CaseWorld {
     }
   }
 
-  /** What the round's `before` does to the stored object. */
+  /** Does to the stored object what the round's `before` says, and tells what it is then. */
+  async prepare(before: Vector): Promise<Vector> {
+    await this.#prepare(before)
+    const object = this.#api.peek(typeOf(this.#c), keyOf(this.#c))
+    const deleted = object?.metadata.deletionTimestamp !== undefined
+    return { after: this.#after(), secret: this.#secret(), deleted }
+  }
+
   async #prepare(before: Vector): Promise<void> {
     const type = typeOf(this.#c)
     this.#now += (before['elapseSeconds'] ?? 0) * 1000
@@ -157,7 +168,8 @@ class CaseWorld {
       labels: metadata.labels,
       conditions: ((status['conditions'] ?? []) as Vector[]).map(({ lastTransitionTime, ...rest }) => rest),
       forProvider,
-      atProvider: status['atProvider'],
+      // Ours covers forProvider too (MR4); the recorded kind reports nothing but its state.
+      atProvider: status['atProvider'] && { state: status['atProvider'].state },
       lastHandledReconcileAt: status['lastHandledReconcileAt'],
     }
   }
@@ -168,7 +180,8 @@ class CaseWorld {
       Object.entries(notes).map(([name, value]) => {
         const time = times.includes(name) ? parseTime(value) : undefined
         if (time === undefined) return [name, value]
-        const age = Math.round((this.#now - time) / 1000)
+        // The recording rounds so that the seconds it took do not matter.
+        const age = Math.round((this.#now - time) / 5000) * 5
         return [name, age === 0 ? '<now>' : `<now-${age}s>`]
       }),
     )
@@ -254,6 +267,9 @@ function operationOf({ verb, type, fieldManager }: FakeRequest): string {
 }
 
 function recordedTokens(write: Vector): readonly string[] {
+  // Upstream's late initialization may have nothing left to change, as the finalizer's write took it along.
+  if (write['noop'] || !['finalizersAdded', 'finalizersRemoved', 'annotationsSet', 'specSet'].some((k) => k in write))
+    return ['spec']
   return [
     ...(write['finalizersAdded'] ? ['finalizer added'] : []),
     ...(write['finalizersRemoved'] ? ['finalizer removed'] : []),

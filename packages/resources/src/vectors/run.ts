@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { runConditions } from './conditions.js'
+import { runExternalNames } from './externalname.js'
 import { runFieldPaths } from './fieldpath.js'
+import { runPolicies } from './policies.js'
 import { runReconciles } from './reconcile.js'
 import { runReferences } from './reference.js'
 import { Report, type Vector } from './report.js'
@@ -13,6 +15,8 @@ const suites: readonly { readonly holds: string; run(file: Vector, report: Repor
   { holds: 'markConditions', run: runConditions },
   { holds: 'clusterObjects', run: runReferences },
   { holds: 'outcomes', run: runReconciles },
+  { holds: 'createIncomplete', run: runExternalNames },
+  { holds: 'cases', run: runPolicies },
 ]
 
 /** Runs every file of vectors (`*.json`, `*.json.gz`) in the folder. */

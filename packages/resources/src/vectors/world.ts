@@ -82,9 +82,7 @@ export function seed(api: FakeApi, c: Vector): void {
     metadata: {
       name: 'conn',
       namespace: 'ns',
-      ...(owner
-        ? { ownerReferences: [{ ...ownerOf(c), uid: owner, ...(owner === 'uid-w' ? {} : { kind: 'K', name: 'o' }) }] }
-        : {}),
+      ...(owner ? { ownerReferences: [{ ...ownerOf(c), uid: owner }] } : {}),
     },
     ...(secret['type'] === undefined ? {} : { type: secret['type'] }),
     data: Object.fromEntries(data.map(([name, value]) => [name, Buffer.from(value).toString('base64')])),
@@ -186,7 +184,7 @@ export class ScriptedExternal {
     },
     create: async ({ managed }: { managed: KubeObject }) => {
       const { script } = this
-      this.#call('Create', managed, script['createError'])
+      this.#call('Create', managed, script['createError'], script['createSetsExternalName'])
       return { externalName: script['createSetsExternalName'], connection: script['createDetails'] ?? {} }
     },
     update: async ({ managed }: { managed: KubeObject }) => {
@@ -198,7 +196,7 @@ export class ScriptedExternal {
     },
   }
 
-  #call(call: string, managed: KubeObject, fault: string | undefined): void {
+  #call(call: string, managed: KubeObject, fault: string | undefined, externalName?: string): void {
     const defaulted = this.c['options']?.['noInitializers'] ? '' : managed.metadata.name!
     const error = fault === undefined ? undefined : faultError(fault, { group: '', resource: 'things' }, 'thing')
     this.calls.push({
@@ -206,7 +204,7 @@ export class ScriptedExternal {
       externalName: externalNameOf(managed) || defaulted,
       ...(error ? { error: error.message } : {}),
     })
-    if (error) throw error
+    if (error) throw externalName === undefined ? error : Object.assign(error, { externalName })
   }
 
   async #disconnect(): Promise<void> {

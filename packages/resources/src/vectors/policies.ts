@@ -1,0 +1,56 @@
+import { equal } from '@crosstie/kube'
+import { policyNames } from '../definition/crd.js'
+import { listOf, policiesOf } from '../managed/policy.js'
+import type { Report, Vector } from './report.js'
+
+/** policies.json: what each set of policies allows. */
+export function runPolicies(file: Vector, report: Report): void {
+  for (const [i, c] of (file['cases'] as Vector[]).entries()) {
+    const actual = answer(c)
+    const { paused, create, update, delete: deletes, onlyObserve, lateInitialize, valid, error } = c
+    const expected = { paused, create, update, delete: deletes, onlyObserve, lateInitialize, valid, error }
+    const wanted = equal(actual, expected) ? undefined : wantedDifference(c, actual, expected)
+    if (equal(actual, expected)) report.pass()
+    else if (wanted) report.pass([wanted])
+    else report.compare(`policies[${i}] ${c['resolver']} gate=${c['gate']} ${listOf(c['policies'])}`, actual, expected)
+  }
+}
+
+function answer(c: Vector): Vector {
+  const policies = policiesOf(
+    { managementPolicies: c['policies'], deletionPolicy: c['deletionPolicy'] ?? '' },
+    { gate: c['gate'], hasDeletionPolicy: c['resolver'] === 'legacy' },
+  )
+  const { create, update, delete: deletes, lateInitialize } = policies.may
+  return {
+    paused: policies.paused,
+    create,
+    update,
+    delete: deletes,
+    onlyObserve: policies.onlyObserve,
+    lateInitialize,
+    valid: policies.refused === undefined,
+    error: policies.refused,
+  }
+}
+
+/** The same three rows of the table as in wanted.ts, asked of the resolver alone. */
+function wantedDifference(c: Vector, actual: Vector, expected: Vector): string | undefined {
+  const { error, valid, ...rest } = expected
+  const names = c['policies'] as string[]
+  const known = names.every((name) => (policyNames as readonly string[]).includes(name))
+  if (c['errorClass'] === 'nonDefaultWhileDisabled') {
+    const same = equal(actual, { ...rest, valid: true, error: undefined })
+    return same ? 'with the gate off a policy is ignored with a warning, not refused (POL8)' : undefined
+  }
+  if (c['errorClass'] === 'unsupported' && known && actual['valid']) {
+    const has = (name: string) => names.includes(name) || names.includes('*')
+    const meant =
+      actual['create'] === has('Create') && actual['update'] === has('Update') && (!actual['delete'] || has('Delete'))
+    return meant ? 'every subset of the policies means something (POL9)' : undefined
+  }
+  if (c['deletionPolicy'] === 'Orphan' && equal(actual, { ...expected, delete: false })) {
+    return 'deletionPolicy Orphan wins over a list that names Delete (POL6)'
+  }
+  return undefined
+}
