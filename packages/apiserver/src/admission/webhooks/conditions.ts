@@ -1,57 +1,54 @@
-import { forbidden, isObject, messageOf } from '@crosstie/kube'
+import { forbidden, isObject, messageOf, type StatusError } from '@crosstie/kube'
 import { aggregate } from '../../access/rbac.js'
 import type { AdmissionAttributes } from './attributes.js'
-
-/** What an expression of a webhook or policy may speak of. */
-export type Variables = Readonly<Record<string, unknown>>
-
-/** A CEL expression, compiled. */
-export interface Expression {
-  /** Throws an error whose message is the evaluation's. */
-  evaluate(variables: Variables): unknown
-}
-
-/** Compiles the expressions of admission. Throws an error whose message is the compiler's. */
-export type CompileExpression = (expression: string, wanted: 'bool' | 'string' | 'any') => Expression
+import { type Bind, type Budget, type CompileExpression, type Expression, OutOfBudget } from './expression.js'
 
 interface Condition {
-  readonly name: string
+  readonly text: string
   readonly expression: Expression | { readonly broken: string }
 }
 
 export type Conditions = readonly Condition[]
 
+/** The real server's limit for all match conditions of one webhook or policy. */
+const BUDGET = 2_500_000
+
 /** Compiles once; a condition that does not compile fails at every use instead. */
-export function compileConditions(value: unknown, compile: CompileExpression): Conditions {
+export function compileConditions(value: unknown, compile: CompileExpression, params: boolean): Conditions {
   if (!Array.isArray(value)) return []
-  return value.filter(isObject).map((condition) => ({
-    name: String(condition['name']),
-    expression: compiled(String(condition['expression']), compile),
-  }))
+  return value.filter(isObject).map((condition) => {
+    const text = String(condition['expression'])
+    return { text, expression: compiled(text, compile, params) }
+  })
 }
 
-function compiled(text: string, compile: CompileExpression): Condition['expression'] {
+function compiled(text: string, compile: CompileExpression, params: boolean): Condition['expression'] {
   try {
-    return compile(text, 'bool')
+    return compile(text, { wanted: ['bool'], params, authorizer: true })
   } catch (error) {
-    return { broken: messageOf(error) }
+    return { broken: `compilation error: ${messageOf(error)}` }
   }
 }
 
 export type Verdict = 'match' | 'skip' | { readonly error: string }
 
 /** One false condition is enough to skip, whatever the others say; errors count only when none is false. */
-export function evaluateConditions(conditions: Conditions, variables: Variables, failurePolicy: string): Verdict {
+export function evaluateConditions(conditions: Conditions, bind: Bind, failurePolicy: string): Verdict {
   const errors: string[] = []
-  for (const { expression } of conditions) {
+  const budget: Budget = { left: BUDGET }
+  for (const { text, expression } of conditions) {
     if ('broken' in expression) {
       errors.push(expression.broken)
       continue
     }
     try {
-      if (expression.evaluate(variables) === false) return 'skip'
+      if (expression.evaluate(bind, budget) === false) return 'skip'
     } catch (error) {
-      errors.push(messageOf(error))
+      if (error instanceof OutOfBudget) {
+        errors.splice(0, errors.length, error.message)
+        break
+      }
+      errors.push(`expression '${text}' resulted in error: ${messageOf(error)}`)
     }
   }
   if (errors.length === 0) return 'match'
@@ -59,6 +56,6 @@ export function evaluateConditions(conditions: Conditions, variables: Variables,
 }
 
 /** The 403 of a request whose conditions could not be evaluated. */
-export function conditionError({ type, name }: AdmissionAttributes, error: string): Error {
+export function conditionError({ type, name }: AdmissionAttributes, error: string): StatusError {
   return forbidden(type, name, error)
 }

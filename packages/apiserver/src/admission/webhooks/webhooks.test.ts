@@ -175,9 +175,9 @@ function world(sort: 'mutating' | 'validating', ...hooks: Hook[]) {
     compile: (text) => {
       if (text === 'broken') throw new Error('compilation failed: ERROR: <input>:1:1')
       return {
-        evaluate: (variables) => {
-          if (text === 'fails') throw new Error("expression 'fails' resulted in error: no such key: x")
-          return (variables['request'] as { operation: string }).operation === text
+        evaluate: (bind) => {
+          if (text === 'fails') throw new Error('no such key: x')
+          return (bind('request') as { operation: string }).operation === text
         },
       }
     },
@@ -429,7 +429,7 @@ test('match conditions', async () => {
   assert.equal(await ask(condition('fails', 'DELETE')), 0)
   assert.equal(
     await ask(condition('fails', 'broken')),
-    `widgets.acme.io "w" is forbidden: [expression 'fails' resulted in error: no such key: x, compilation failed: ERROR: <input>:1:1]`,
+    `widgets.acme.io "w" is forbidden: [expression 'fails' resulted in error: no such key: x, compilation error: compilation failed: ERROR: <input>:1:1]`,
   )
   assert.equal(await ask(condition('fails'), 'Ignore'), 0)
 })

@@ -1,18 +1,20 @@
 import { badRequest, equal, isObject, type KubeObject, messageOf, type ResourceType, StatusError } from '@crosstie/kube'
 import { applyJsonPatch } from '@crosstie/kube/patch'
 import type { Change, Store } from '../../store/store.js'
-import { type AdmissionAttributes, isExempt, type Kinds } from './attributes.js'
+import { type AdmissionAttributes, type AuthorizerFor, isExempt, type Kinds } from './attributes.js'
 import { type ClientConfig, Endpoint } from './call.js'
-import {
-  type CompileExpression,
-  type Conditions,
-  compileConditions,
-  conditionError,
-  evaluateConditions,
-  type Variables,
-} from './conditions.js'
+import { type Conditions, compileConditions, conditionError, evaluateConditions } from './conditions.js'
+import type { CompileExpression } from './expression.js'
 import { type Matcher, matcherOf, matchOf } from './match.js'
-import { admissionRequest, readAnswer, refusal, reviewVersion, UnsupportedPatch, type WebhookAnswer } from './review.js'
+import {
+  admissionRequest,
+  bindRequest,
+  readAnswer,
+  refusal,
+  reviewVersion,
+  UnsupportedPatch,
+  type WebhookAnswer,
+} from './review.js'
 
 const GROUP_PREFIX = '/admissionregistration.k8s.io/'
 const PREFIX = {
@@ -25,8 +27,7 @@ export interface WebhooksOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly kinds: Kinds
   readonly compile: CompileExpression
-  /** The `authorizer` that match conditions see. */
-  readonly authorizerFor: (attributes: AdmissionAttributes) => unknown
+  readonly authorizerFor: AuthorizerFor
   readonly newId: () => string
 }
 
@@ -154,19 +155,10 @@ export class Webhooks {
 
   #conditionsHold(webhook: Webhook, attributes: AdmissionAttributes, address: ResourceType): boolean {
     if (webhook.conditions.length === 0) return true
-    const verdict = evaluateConditions(webhook.conditions, this.#variables(attributes, address), webhook.failurePolicy)
+    const bind = bindRequest(attributes, address, this.#options.authorizerFor)
+    const verdict = evaluateConditions(webhook.conditions, bind, webhook.failurePolicy)
     if (typeof verdict === 'object') throw conditionError(attributes, verdict.error)
     return verdict === 'match'
-  }
-
-  #variables(attributes: AdmissionAttributes, address: ResourceType): Variables {
-    const { object, oldObject, options } = attributes
-    return {
-      object: object ?? null,
-      oldObject: oldObject ?? null,
-      request: { ...admissionRequest(attributes, address, ''), ...(options ? { options } : {}) },
-      authorizer: this.#options.authorizerFor(attributes),
-    }
   }
 
   async #converted(attributes: AdmissionAttributes, address: ResourceType): Promise<AdmissionAttributes> {
@@ -275,7 +267,7 @@ export class Webhooks {
       name: String(fields['name']),
       configuration: configuration.metadata.name ?? '',
       matcher: matcherOf(fields),
-      conditions: compileConditions(fields['matchConditions'], this.#options.compile),
+      conditions: compileConditions(fields['matchConditions'], this.#options.compile, false),
       failurePolicy: fields['failurePolicy'] === 'Ignore' ? 'Ignore' : 'Fail',
       sideEffects: typeof fields['sideEffects'] === 'string' ? fields['sideEffects'] : undefined,
       timeoutSeconds: typeof fields['timeoutSeconds'] === 'number' ? fields['timeoutSeconds'] : 10,

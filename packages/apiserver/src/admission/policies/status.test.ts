@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { FakeClient } from '../../access/testing.js'
+import { runPolicyStatus } from './status.js'
+
+const type = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  resource: 'validatingadmissionpolicies',
+  namespaced: false,
+}
+
+test('the status says which generation was checked, and what does not fit', async () => {
+  const client = new FakeClient()
+  const stop = new AbortController()
+  const warning = { fieldRef: 'spec.validations[0].expression', warning: 'apps/v1, Kind=Deployment: ERROR …' }
+  const check = ({ spec }: { spec?: unknown }) => (spec === 'bad' ? [warning] : [])
+  const failed = (what: string, error: unknown) => assert.fail(`${what}: ${error}`)
+  const done = runPolicyStatus({ client: client.port, check, failed }, stop.signal)
+  const policy = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: type.kind,
+    metadata: { name: 'p', generation: 1 },
+  }
+  await client.create(type, { ...policy, spec: 'good' })
+  const status = async (generation: number) => {
+    for (let i = 0; i < 200; i++) {
+      const seen = client.find(type, 'p')?.['status'] as { observedGeneration: number } | undefined
+      if (seen?.observedGeneration === generation) return seen
+      await delay(5)
+    }
+    assert.fail('no status')
+  }
+  assert.deepEqual(await status(1), { observedGeneration: 1, typeChecking: {} })
+  const current = client.find(type, 'p')!
+  await client.update(type, { ...current, metadata: { ...current.metadata, generation: 2 }, spec: 'bad' })
+  assert.deepEqual(await status(2), { observedGeneration: 2, typeChecking: { expressionWarnings: [warning] } })
+  await delay(20)
+  assert.equal(client.log.filter((line) => line.startsWith('apply')).length, 2)
+  stop.abort()
+  await done
+})

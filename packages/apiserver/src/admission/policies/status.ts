@@ -1,0 +1,60 @@
+import { type Client, equal, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { Followed, type Sleep, Worker } from '../../access/follow.js'
+
+const TYPE: ResourceType = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  resource: 'validatingadmissionpolicies',
+  namespaced: false,
+}
+const FIELD_MANAGER = 'validatingadmissionpolicy-status'
+
+/** One expression that does not fit the types it will meet. */
+export interface ExpressionWarning {
+  /** `spec.validations[0].expression` */
+  readonly fieldRef: string
+  readonly warning: string
+}
+
+export interface PolicyStatusOptions {
+  readonly client: Client
+  /** Checks a policy's expressions against the schemas of the kinds that it is about. */
+  readonly check: (policy: KubeObject) => readonly ExpressionWarning[]
+  readonly failed: (what: string, error: unknown) => void
+  readonly sleep?: Sleep
+}
+
+/** Writes into every policy's status which generation was seen and what is wrong with its types. Runs until the signal aborts. */
+export async function runPolicyStatus(options: PolicyStatusOptions, signal: AbortSignal): Promise<void> {
+  const { client, check, failed, sleep } = options
+  const policies = new Followed()
+  const reconcile = async (name: string) => {
+    const policy = policies.get(undefined, name)
+    if (!policy || policy.metadata.deletionTimestamp) return
+    const status = statusOf(policy, check)
+    if (equal(policy['status'], status)) return
+    const applied = { apiVersion: policy.apiVersion, kind: policy.kind, metadata: { name }, status }
+    const write = { fieldManager: FIELD_MANAGER, force: true, subresource: 'status', signal }
+    await client.apply(TYPE, applied, write).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+  const worker = new Worker(
+    reconcile,
+    (name, error) => failed(`write the status of policy ${name}`, error),
+    signal,
+    sleep,
+  )
+  const changed = (policy: KubeObject) => {
+    const seen = (policy['status'] as { observedGeneration?: number } | undefined)?.observedGeneration
+    if (seen !== policy.metadata.generation) worker.ask(policy.metadata.name!)
+  }
+  await policies.run(client, TYPE, {}, changed, signal, sleep)
+}
+
+function statusOf(policy: KubeObject, check: PolicyStatusOptions['check']): object {
+  const expressionWarnings = check(policy)
+  const typeChecking = expressionWarnings.length > 0 ? { expressionWarnings } : {}
+  return { observedGeneration: policy.metadata.generation, typeChecking }
+}
