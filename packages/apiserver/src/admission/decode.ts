@@ -63,10 +63,7 @@ function wrongKind(served: WriteRequest['served'], value: Record<string, unknown
 function reportUnknown(request: WriteRequest, strictErrors: readonly string[], unknown: readonly string[]): void {
   if (strictErrors.length === 0 && unknown.length === 0) return
   if (request.fieldValidation === 'Ignore') return
-  const complaints = [
-    ...strictErrors,
-    ...unknown.map((path) => `unknown field "${path}"`),
-  ]
+  const complaints = [...strictErrors, ...unknown.map((path) => `unknown field "${path}"`)]
   if (request.fieldValidation === 'Warn') {
     request.warnings.push(...complaints)
     return

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { KubeObject } from '@crosstie/kube'
 import { FakeClient } from '../../access/testing.js'
 import { runPolicyStatus } from './status.js'
 
@@ -16,7 +17,7 @@ test('the status says which generation was checked, and what does not fit', asyn
   const client = new FakeClient()
   const stop = new AbortController()
   const warning = { fieldRef: 'spec.validations[0].expression', warning: 'apps/v1, Kind=Deployment: ERROR …' }
-  const check = ({ spec }: { spec?: unknown }) => (spec === 'bad' ? [warning] : [])
+  const check = (policy: KubeObject) => (policy['spec'] === 'bad' ? [warning] : [])
   const failed = (what: string, error: unknown) => assert.fail(`${what}: ${error}`)
   const done = runPolicyStatus({ client: client.port, check, failed }, stop.signal)
   const policy = {
