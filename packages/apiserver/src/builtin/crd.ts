@@ -34,6 +34,7 @@ export function crdKind(validate: CrdValidation): Definition {
       unconditionalUpdate: false,
       createOnUpdate: false,
       nameRule: 'dnsSubdomain',
+      resets: { '': [['status']], status: [['metadata'], ['spec']] },
       prepare,
       validate,
     },

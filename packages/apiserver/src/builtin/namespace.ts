@@ -39,6 +39,7 @@ export function namespaceKind(): Definition {
       unconditionalUpdate: true,
       createOnUpdate: false,
       nameRule: 'dnsLabel',
+      resets: { '': [['status']], status: [['spec']], finalize: [['status']] },
       prepare,
       validate,
       beginDelete(namespace) {

@@ -102,6 +102,7 @@ function policyKind(check: ExpressionCheck): Definition {
     },
     strategy: {
       ...strategy,
+      resets: { '': [['status']], status: [['metadata'], ['spec']] },
       prepare: preparePolicy,
       validate: (policy, old, { subresource }) =>
         subresource === 'status' ? statusErrors(policy) : policyErrors(policy, old, check),

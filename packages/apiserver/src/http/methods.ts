@@ -149,7 +149,7 @@ async function deleteBody(call: Call): Promise<Record<string, unknown> | undefin
     type === 'application/yaml'
       ? fromYaml(bytes)
       : type === 'application/vnd.kubernetes.protobuf'
-        ? decodeProtobuf(bytes)
+        ? understood(() => decodeProtobuf(bytes))
         : fromJson(bytes)
   if (!isObject(value)) throw badRequest('the body of a delete must be DeleteOptions')
   const { kind } = value
@@ -232,7 +232,7 @@ async function bodyOf({ exchange, served }: Call): Promise<Body> {
   if (type === 'application/json') return fromJson(bytes)
   if (type === 'application/yaml') return fromYaml(bytes)
   if (served.definition.crd) throw unsupportedMediaType(['application/json', 'application/yaml'])
-  return { value: decodeProtobuf(bytes).value, strictErrors: [] }
+  return { value: understood(() => decodeProtobuf(bytes)).value, strictErrors: [] }
 }
 
 function fromJson(bytes: Buffer): Body {

@@ -1,0 +1,18 @@
+import { parseApiVersion } from '@crosstie/kube'
+import { isGoStruct } from './go-type.js'
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions'
+
+/** The OpenAPI model of a built-in kind, or undefined when the server does not know it. */
+export function modelOf(apiVersion: string, kind: string): string | undefined {
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+  // Every group has its own name for these, and they are always the same.
+  const model = kind === 'DeleteOptions' ? `${META}.${kind}` : `${packageOf(group)}.${version}.${kind}`
+  return isGoStruct(model) ? model : undefined
+}
+
+function packageOf(group: string): string {
+  if (group === 'apiextensions.k8s.io') return EXTENSIONS
+  return `io.k8s.api.${group === '' ? 'core' : group.split('.', 1)[0]}`
+}
