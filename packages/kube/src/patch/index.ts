@@ -8,4 +8,6 @@ export {
 export type { FieldSet } from './field-set.js'
 export { applyJsonPatch } from './json-patch.js'
 export { applyMergePatch } from './merge-patch.js'
+export { managedFieldsFromScale, managedFieldsOfScale, type ReplicasPaths, scaleFieldManager } from './scale.js'
 export { applyStrategicMergePatch } from './strategic-merge-patch.js'
+export { withoutNewTimes } from './times.js'
