@@ -1,1 +1,49 @@
-export {}
+import { absent, type Call, defineManaged, present, s } from '@crosstie/resources/provider'
+
+const parameters = s.object({
+  size: s.optional(s.integer({ doc: 'Any number.' })),
+  fields: s.optional(s.map(s.string(), { doc: 'Anything at all.' })),
+})
+
+const observation = s.object({
+  id: s.string({ doc: 'The id it was given.' }),
+})
+
+type NopCall = Call<{ size?: number; fields?: Readonly<Record<string, string>> }, null>
+
+/** It is whatever is asked of it, as soon as it is asked. */
+const sight = ({ externalName, forProvider }: NopCall) =>
+  present({ ready: true, atProvider: { id: externalName, ...forProvider } })
+
+/**
+ * A resource that does nothing and is nowhere: there from when its object has
+ * an external name until the object is deleted. To try things out, and to
+ * measure what the control plane itself costs.
+ */
+export const nopResource = defineManaged({
+  group: 'nop.crossplane.io',
+  version: 'v1alpha1',
+  kind: 'NopResource',
+  doc: 'A resource that does nothing.',
+  categories: ['crossplane', 'managed', 'nop'],
+  parameters,
+  observation,
+  name: 'chosen',
+  idempotentCreate: true,
+
+  connect: () => null,
+
+  async observe(call) {
+    const { metadata } = call.managed
+    const made = metadata.annotations?.['crossplane.io/external-name'] && !metadata.deletionTimestamp
+    return made ? sight(call) : absent
+  },
+
+  async create(call) {
+    return { sight: sight(call) }
+  },
+
+  async update() {},
+
+  async delete() {},
+})

@@ -19,6 +19,9 @@ export async function connect(turn: Turn): Promise<unknown> {
 /** Makes one call to the provider, within the budget of its credentials. */
 export async function callExternal<T>(turn: Turn, name: string, call: () => Promise<T>): Promise<T> {
   const { kit, spec } = turn
+  if (name === 'Create' || name === 'Update' || name === 'Delete') {
+    kit.touched.set(turn.managed.metadata.uid ?? '', kit.clock.now() + 1)
+  }
   const budget = kit.budgets.of(spec.providerConfigRef?.name ?? '')
   await budget.take(turn.signal)
   try {

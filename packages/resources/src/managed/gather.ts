@@ -1,4 +1,5 @@
-import type { Difference, Sight } from '../external/external.js'
+import { conditionsOf } from '@crosstie/kube'
+import type { Difference, Present, Sight } from '../external/external.js'
 import { callExternal } from './call.js'
 import { createInDoubt, nameOnlyByToken, searchLost } from './create.js'
 import type { Facts } from './decide.js'
@@ -38,10 +39,47 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
   const { kit, managed, signal } = turn
   const forProvider =
     kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
+  const listed = await lookAtList(turn, client, forProvider)
+  if (listed) return { sight: listed, forProvider }
   const call = { client, managed, externalName: turn.externalName, forProvider, signal }
   const sight = await callExternal(turn, 'Observe', () => kit.kind.external.observe(call))
   if (sight.exists || !turn.history.attempted) return { sight, forProvider }
   return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
+}
+
+/**
+ * A settled object of many is looked at by way of one list for all of them.
+ * Whatever is not as wanted there is looked at by itself before anything is done.
+ */
+async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Promise<Present | undefined> {
+  const { kit, managed, externalName, signal } = turn
+  const { kind, listing, touched } = kit
+  if (!listing || !isSettled(turn) || externalName === '') return undefined
+  const uid = managed.metadata.uid ?? ''
+  const place = placeOf(turn)
+  const list = () => callExternal(turn, 'List', () => kind.external.list!({ client, forProvider, signal }))
+  const seen = await listing.find(place, uid, externalName, touched.get(uid) ?? 0, list)
+  if (!seen || seen.ready === false || seen.upToDate === false) return undefined
+  return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined
+}
+
+function isSettled(turn: Turn): boolean {
+  const conditions = conditionsOf(turn.managed)
+  const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True')
+  return (
+    turn.alreadyReported &&
+    is('Ready') &&
+    is('Synced') &&
+    !isDeleted(turn.managed) &&
+    !turn.history.attempted &&
+    !turn.request
+  )
+}
+
+/** Objects with the same credentials and identifiers are found on the same list. */
+function placeOf({ kit, spec, forProvider }: Turn): string {
+  const identifiers = Object.entries(kit.kind.parameters.fields ?? {}).filter(([, field]) => field.identifier)
+  return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
 function factsOf(

@@ -5,6 +5,7 @@ import type { ManagedKind } from '../definition/define.js'
 import { unionOf } from '../definition/openapi.js'
 import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
 import { type Budgets, unlimited } from '../external/budget.js'
+import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
 
 /** When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace. */
@@ -63,6 +64,12 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly referenceFields: readonly FoundNode[]
   readonly sensitiveFields: readonly FoundNode[]
   readonly usages: UsageTracker | undefined
+  /** Absent when the kind cannot list. */
+  readonly listing: Listing | undefined
+  /** When we last did something to the external resource of an object, by uid: older lists do not show it. */
+  readonly touched: Map<string, number>
+  /** Fields of status.atProvider that the CRD on the server does not have. */
+  readonly pruned: Set<string>
   /** External names that objects of this process are taking for their own, by name: two must not take one. */
   readonly claimed: Map<string, string>
 }
@@ -89,6 +96,9 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
     claimed: new Map(),
+    touched: new Map(),
+    pruned: new Set(),
+    listing: kind.external.list && new Listing(options.clock ?? systemClock, (options.pollSeconds ?? 60) / 4),
     usages: kind.providerConfig && new UsageTracker(options.client, kind.providerConfig),
   }
 }

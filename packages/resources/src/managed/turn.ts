@@ -131,7 +131,7 @@ export class Turn {
 
   /** Remembers what was seen, for whatever status is written in the end. */
   saw(sight: Present): void {
-    this.#atProvider = this.policies.may.observe ? project(this.kit.atProvider, sight.atProvider) : undefined
+    this.#atProvider = this.policies.may.observe ? project(this.kit, sight.atProvider) : undefined
     if (sight.ready !== undefined) {
       const said = sight.ready
       this.#ready = said === true ? conditions.available() : said === false ? conditions.unavailable() : said
@@ -170,10 +170,18 @@ export class Turn {
     try {
       const written = { ...managed, status }
       this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal: this.signal })
+      this.#notePruned()
     } catch (error) {
       if (isConflict(error)) throw error
       throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
     }
+  }
+
+  /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */
+  #notePruned(): void {
+    if (!this.#atProvider) return
+    const kept = (this.managed['status'] as { atProvider?: Values } | undefined)?.atProvider ?? {}
+    for (const name in this.#atProvider) if (kept[name] === undefined) this.kit.pruned.add(name)
   }
 
   #redacted(condition: Condition): Condition {
@@ -218,8 +226,10 @@ export class Turn {
  * What the schema has of a reported value. The API server would drop the rest
  * anyway, and then every report would look new.
  */
-function project(node: Node, value: unknown): Values {
-  return (projected(node, value) ?? {}) as Values
+function project({ atProvider, pruned }: Kit, value: unknown): Values {
+  const values = (projected(atProvider, value) ?? {}) as Record<string, unknown>
+  for (const name of pruned) delete values[name]
+  return values
 }
 
 function projected(node: Node, value: unknown): unknown {

@@ -1,0 +1,55 @@
+import type { Clock } from '@crosstie/kube'
+import type { Present } from './external.js'
+
+/** From how many objects on one list call is cheaper than looking at each. */
+const WORTH_IT = 3
+
+/**
+ * Observes many external resources by one list call. What it tells may be a
+ * little old: good enough to see that all is well, never to act on.
+ */
+export class Listing {
+  readonly #clock: Clock
+  readonly #freshMilliseconds: number
+  readonly #pages = new Map<string, Page>()
+  readonly #askers = new Map<string, Set<string>>()
+
+  constructor(clock: Clock, freshSeconds: number) {
+    this.#clock = clock
+    this.#freshMilliseconds = freshSeconds * 1000
+  }
+
+  /**
+   * The resource of this name as last listed, after `since` at the earliest;
+   * undefined when it was not on the list or a list is not worth it.
+   */
+  async find(
+    place: string,
+    asker: string,
+    externalName: string,
+    since: number,
+    list: () => Promise<readonly Present[]>,
+  ): Promise<Present | undefined> {
+    const askers = this.#askers.get(place) ?? new Set()
+    this.#askers.set(place, askers.add(asker))
+    if (askers.size < WORTH_IT) return undefined
+    const now = this.#clock.now()
+    let page = this.#pages.get(place)
+    if (!page || now - page.begun > this.#freshMilliseconds || page.begun < since) {
+      const found = list().then((items) => new Map(items.map((item) => [item.externalName ?? '', item])))
+      page = { begun: now, found }
+      this.#pages.set(place, page)
+      found.catch(() => this.#pages.delete(place))
+    }
+    return (await page.found).get(externalName)
+  }
+
+  forget(asker: string): void {
+    for (const askers of this.#askers.values()) askers.delete(asker)
+  }
+}
+
+interface Page {
+  readonly begun: number
+  readonly found: Promise<ReadonlyMap<string, Present>>
+}

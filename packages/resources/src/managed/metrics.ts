@@ -1,0 +1,35 @@
+import type { Metrics } from '@crosstie/kube'
+import type { ManagedMetrics } from './kit.js'
+
+/** Counts about managed resources, in Prometheus' words. */
+export function managedMetrics(metrics: Metrics): ManagedMetrics {
+  const reconciles = metrics.counter(
+    'crosstie_managed_reconciles_total',
+    'Reconciles of managed resources, by how they ended.',
+    ['group', 'kind', 'outcome'],
+  )
+  const observed = metrics.gauge(
+    'crosstie_managed_observed',
+    'Distinct managed resources whose external resource was observed since the start.',
+    ['group', 'kind'],
+  )
+  const calls = metrics.counter(
+    'crosstie_external_calls_total',
+    'Calls to providers, by what was called and whether it failed.',
+    ['group', 'kind', 'call', 'failed'],
+  )
+  const seen = new Map<string, Set<string>>()
+  return {
+    reconciled: ({ type: { group, kind } }, outcome) => reconciles.with(group, kind, outcome).inc(),
+    observed({ type: { group, kind } }, uid) {
+      let uids = seen.get(kind)
+      if (!uids) {
+        uids = new Set()
+        seen.set(kind, uids)
+      }
+      const before = uids.size
+      if (uids.add(uid).size > before) observed.with(group, kind).inc()
+    },
+    called: ({ type: { group, kind } }, call, failed) => calls.with(group, kind, call, String(failed)).inc(),
+  }
+}
