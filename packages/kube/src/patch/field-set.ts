@@ -129,10 +129,13 @@ function node(member: boolean, children: FieldSet): FieldSet | undefined {
 }
 
 const INTERNED_MAX = 20_000
+/** Longer ones are rare, and a cache of them could be made to eat the memory. */
+const INTERNED_LENGTH_MAX = 128
 const interned = new Map<string, string>()
 
 /** `f:name`. Names come back all the time, and making the same key anew each time is dear. */
 export function fieldElement(name: string): string {
+  if (name.length > INTERNED_LENGTH_MAX) return `f:${name}`
   let element = interned.get(name)
   if (element === undefined) {
     if (interned.size >= INTERNED_MAX) interned.clear()
@@ -274,6 +277,7 @@ function compareElements(a: string, b: string): number {
 const contents = new Map<string, unknown>()
 
 function parsed(element: string): unknown {
+  if (element.length > INTERNED_LENGTH_MAX) return JSON.parse(element.slice(2)) as unknown
   let content = contents.get(element)
   if (content === undefined) {
     if (contents.size >= INTERNED_MAX) contents.clear()

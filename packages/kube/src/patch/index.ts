@@ -6,6 +6,7 @@ export {
   type TrackInput,
 } from './field-manager.js'
 export type { FieldSet } from './field-set.js'
+export { goText } from './gotext.js'
 export { applyJsonPatch } from './json-patch.js'
 export { applyMergePatch } from './merge-patch.js'
 export { managedFieldsFromScale, managedFieldsOfScale, type ReplicasPaths, scaleFieldManager } from './scale.js'
