@@ -370,7 +370,7 @@ test('TokenRequest', () => {
   objects.put('//secrets/ns/s', secret())
   const ask = (spec: object, metadata = {}, name = 'robot') => {
     const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec }
-    return requestToken(objects, tokens, { namespace: 'ns', name }, request, { now: NOW })
+    return requestToken(objects, tokens, { namespace: 'ns', name }, request, NOW)
   }
   const { status, ...rest } = ask({})
   const { token, expirationTimestamp } = status as { token: string; expirationTimestamp: string }

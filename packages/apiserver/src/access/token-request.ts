@@ -9,7 +9,6 @@ import {
   parseApiVersion,
   timestamp,
 } from '@crosstie/kube'
-import type { WriteContext } from '../definitions/definition.js'
 import type { Store } from '../store/store.js'
 import type { BoundObject, ServiceAccountTokens } from './tokens.js'
 
@@ -26,15 +25,17 @@ export function requestToken(
   objects: Pick<Store, 'get'>,
   tokens: ServiceAccountTokens,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-  request: KubeObject,
-  { now }: Pick<WriteContext, 'now'>,
+  body: unknown,
+  now: number,
 ): KubeObject {
-  const mismatch = (field: 'name' | 'namespace') => {
-    const why = `must match the service account ${field} if specified`
-    return invalid(KIND, name, [fieldErrors.invalid(`metadata.${field}`, request.metadata[field], why)])
+  const request = tokenRequestOf(body)
+  if (request.metadata.name && request.metadata.name !== name) {
+    const why = 'must match the service account name if specified'
+    throw invalid(KIND, name, [fieldErrors.invalid('metadata.name', request.metadata.name, why)])
   }
-  if (request.metadata.name && request.metadata.name !== name) throw mismatch('name')
-  if (request.metadata.namespace && request.metadata.namespace !== namespace) throw mismatch('namespace')
+  if (request.metadata.namespace && request.metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
 
   const account = objects.get(`//serviceaccounts/${namespace}/${name}`)?.object
   if (!account) throw notFound({ group: '', resource: 'serviceaccounts' }, name)
@@ -61,6 +62,16 @@ export function requestToken(
       expirationTimestamp: timestamp(now + seconds * 1000),
     },
   }
+}
+
+/** Kind and version may be left out; the address says what is meant. */
+function tokenRequestOf(body: unknown): KubeObject {
+  const apiVersion = `${KIND.group}/v1`
+  const fields = isObject(body) ? { apiVersion, kind: KIND.kind, ...body } : undefined
+  if (fields?.kind !== KIND.kind || fields.apiVersion !== apiVersion) {
+    throw badRequest(`the object provided is unrecognized (must be of type ${KIND.kind})`)
+  }
+  return { metadata: {}, ...fields }
 }
 
 function secondsOf(value: unknown): number {

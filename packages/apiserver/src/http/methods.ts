@@ -1,4 +1,5 @@
 import { badRequest, fieldErrors, invalid, isObject, StatusError } from '@crosstie/kube'
+import { requestToken } from '../access/token-request.js'
 import { create } from '../verbs/create.js'
 import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
@@ -43,7 +44,7 @@ export const methods: Record<string, (call: Call) => Promise<void>> = {
     await sendValue(reply(call), 200, await patchScale(call.site.engine, request, body))
   },
   'update/finalize': serveUpdate,
-  'create/token': serveCreate,
+  'create/token': serveToken,
 }
 
 async function serveGet(call: Call): Promise<void> {
@@ -70,6 +71,15 @@ async function serveCreate(call: Call): Promise<void> {
   const out = reply(call)
   const outcome = await create(call.site.engine, request, await bodyOf(call))
   await sendView(out, call.served, 201, outcome)
+}
+
+async function serveToken(call: Call): Promise<void> {
+  const { engine, tokens } = call.site
+  const { namespace, name } = writeOf(call, 'CreateOptions')
+  const out = reply(call)
+  const { value } = await bodyOf(call)
+  const now = engine.clock.now()
+  await sendValue(out, 201, requestToken(engine.store, tokens, { namespace, name }, value, now))
 }
 
 async function serveUpdate(call: Call): Promise<void> {
