@@ -1,29 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '@crosstie/kube'
+import { create, keysOf, put, remove, specOf, thing } from './scenario.js'
 import { type Change, CompactedError, FutureRevisionError, PreconditionError, type Store, type Write } from './store.js'
-
-const thing = (name: string, spec: Record<string, unknown> = {}): KubeObject => ({
-  apiVersion: 'test/v1',
-  kind: 'Thing',
-  metadata: { name },
-  spec,
-})
-const create = (key: string, spec?: Record<string, unknown>): Write => ({
-  do: 'put',
-  key,
-  object: thing(key.split('/').at(-1)!, spec),
-  expect: 'absent',
-})
-const put = (key: string, spec: Record<string, unknown>, expect: number | 'absent' | 'any' = 'any'): Write => ({
-  do: 'put',
-  key,
-  object: thing(key.split('/').at(-1)!, spec),
-  expect,
-})
-const remove = (key: string, expect: number | 'any' = 'any'): Write => ({ do: 'delete', key, expect })
-const keysOf = (page: { items: readonly { key: string }[] }) => page.items.map(({ key }) => key)
-const specOf = (stored: { object: KubeObject } | undefined) => stored?.object['spec']
 
 /** What every store promises. A new store is done when it passes this. `open` gives an empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '@crosstie/kube'
 import { openStore } from './durable.js'
+import { stateOf } from './scenario.js'
 import { SimulatedDisk, seeded } from './simulated-disk.js'
 import { type Change, CompactedError, PreconditionError, type Store, type Write } from './store.js'
 
@@ -261,10 +262,6 @@ function tell({ type, key, revision, now }: Change): Omit<Told, 'time'> {
 
 function timeless({ time: _, ...told }: Told): Omit<Told, 'time'> {
   return told
-}
-
-function stateOf(store: Store): [string, string][] {
-  return store.list('').items.map(({ key, bytes }) => [key, Buffer.from(bytes).toString()])
 }
 
 function textOf(object: KubeObject): string {

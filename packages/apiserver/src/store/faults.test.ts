@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openStore } from './durable.js'
+import { StoreWriteError } from './failures.js'
+import { create, put, specOf, stateOf } from './scenario.js'
+import { SimulatedDisk, seeded } from './simulated-disk.js'
+import type { Change } from './store.js'
+
+const options = (files: SimulatedDisk) => ({ dataDir: '/data', files, logSizes: { file: 1 << 20, prepared: 0 } })
+
+interface Fault {
+  readonly because: string
+  readonly begin: (disk: SimulatedDisk) => void
+  readonly want: { readonly code: string; readonly message: RegExp }
+}
+
+const well = { shortWrite: 0, failedWrite: 0, failedSync: 0 }
+const faults: Record<string, Fault> = {
+  FullDisk: {
+    because: 'there is no space',
+    begin: (disk) => {
+      disk.full = true
+    },
+    want: { code: 'ENOSPC', message: /cannot write to the store: no space is left on the disk\. Reads go on/ },
+  },
+  BrokenWrite: {
+    because: 'the write fails half way',
+    begin: (disk) => {
+      disk.faults = { ...well, failedWrite: 1 }
+    },
+    want: { code: 'EIO', message: /cannot write to the store: EIO/ },
+  },
+  BrokenSync: {
+    because: 'the write may or may not have reached the disk',
+    begin: (disk) => {
+      disk.faults = { ...well, failedSync: 1 }
+    },
+    want: { code: 'EIO', message: /cannot write to the store: EIO/ },
+  },
+}
+
+for (const [name, { because, begin, want }] of Object.entries(faults)) {
+  test(`${name}: writes are refused since ${because}, reads go on, and writes too when it is over`, async () => {
+    const disk = new SimulatedDisk(seeded(1))
+    const store = await openStore(options(disk))
+    await store.write([create('/t/things/a', { n: 1 })])
+    const heard: Change[] = []
+    store.subscribe((changes) => heard.push(...changes))
+
+    begin(disk)
+    const tipBefore = store.tip('/t/things/a')
+    const first = store.write([put('/t/things/a', { n: 2 })])
+    const onTop = store.write([put('/t/things/a', { n: 3 }, store.tip('/t/things/a')!.revision)])
+    for (const failed of await Promise.allSettled([first, onTop])) {
+      assert.equal(failed.status, 'rejected')
+      const { reason } = failed as PromiseRejectedResult
+      assert.ok(reason instanceof StoreWriteError)
+      assert.equal(reason.code, want.code)
+      assert.match(reason.message, want.message)
+    }
+    assert.deepEqual(specOf(store.get('/t/things/a')), { n: 1 }, 'nobody sees what was refused')
+    assert.equal(store.tip('/t/things/a'), tipBefore, 'and nobody builds on it')
+    assert.deepEqual(heard, [])
+
+    disk.full = false
+    disk.faults = well
+    const [change] = await store.write([put('/t/things/a', { n: 4 })])
+    assert.ok(change!.revision > tipBefore!.revision + 2, 'a revision that was refused is never given out again')
+    assert.deepEqual(heard, [change])
+    const state = stateOf(store)
+    await store.close()
+
+    for (const after of [disk, disk.afterPowerLoss()]) {
+      const again = await openStore(options(after))
+      assert.deepEqual(stateOf(again), state)
+      assert.equal(again.changesSince(1).length, 2)
+      await again.close()
+    }
+  })
+}
+
+test('a disk that takes only a few bytes at a time is slow, not wrong', async () => {
+  const disk = new SimulatedDisk(seeded(2))
+  disk.faults = { ...well, shortWrite: 0.9 }
+  const store = await openStore(options(disk))
+  for (let i = 0; i < 10; i++) await store.write([put(`/t/things/${i}`, { text: 'x'.repeat(5000) })])
+  const state = stateOf(store)
+  await store.close()
+  const again = await openStore(options(disk.afterPowerLoss()))
+  assert.deepEqual(stateOf(again), state)
+  await again.close()
+})
+
+test('a snapshot that fails costs nothing but the snapshot', async () => {
+  const disk = new SimulatedDisk(seeded(3))
+  const store = await openStore({ ...options(disk), snapshotBytes: 2000 })
+  await store.write([put('/t/things/a', { text: 'x'.repeat(3000) })])
+  disk.full = true
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
+  disk.full = false
+  await store.write([put('/t/things/b', { text: 'x'.repeat(3000) })])
+  assert.equal(store.count(''), 2)
+  await store.close()
+})

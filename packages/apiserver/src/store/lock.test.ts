@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import os from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openStore } from './durable.js'
+import { lockDirectory } from './lock.js'
+import { create } from './scenario.js'
+
+const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-lock-'))
+after(() => fs.rmSync(home, { recursive: true, force: true }))
+let directories = 0
+const newDirectory = () => {
+  const directory = join(home, String(directories++))
+  fs.mkdirSync(directory, { recursive: true })
+  return directory
+}
+const moduleOf = (name: string) => JSON.stringify(new URL(`./${name}.js`, import.meta.url).href)
+
+/** Runs a few lines in a process of their own. */
+function run(code: string, ...args: string[]): ChildProcess & { readonly said: () => string } {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  return Object.assign(child, { said: () => said })
+}
+
+async function holder(directory: string): Promise<ChildProcess> {
+  const child = run(
+    `import { openStore } from ${moduleOf('durable')}
+     await openStore({ dataDir: process.argv[1] })
+     console.log('open')
+     setInterval(() => {}, 1000)`,
+    directory,
+  )
+  await once(child.stdout!, 'data')
+  return child
+}
+
+const ended = async (child: ChildProcess) => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+test('a second process is refused, and told who has it', async () => {
+  const directory = newDirectory()
+  const first = await holder(directory)
+  await assert.rejects(openStore({ dataDir: directory }), (error: Error & { pid?: number }) => {
+    assert.equal(error.name, 'StoreLockedError')
+    assert.equal(error.pid, first.pid)
+    assert.match(error.message, new RegExp(`is in use by process ${first.pid}\\. Stop it first`))
+    return true
+  })
+  first.kill('SIGKILL')
+  await ended(first)
+  const store = await openStore({ dataDir: directory })
+  await store.write([create('/t/things/a')])
+  await store.close()
+  assert.deepEqual(
+    fs.readdirSync(directory).filter((name) => /lock/.test(name)),
+    [],
+    'nothing is left of dead locks',
+  )
+})
+
+test('a process that stands still has it none the less', { skip: process.platform === 'win32' }, async () => {
+  const directory = newDirectory()
+  const first = await holder(directory)
+  first.kill('SIGSTOP')
+  await assert.rejects(openStore({ dataDir: directory }), { name: 'StoreLockedError' })
+  first.kill('SIGKILL')
+  await ended(first)
+  await (await openStore({ dataDir: directory })).close()
+})
+
+test('the same process cannot have it twice', async () => {
+  const directory = newDirectory()
+  const store = await openStore({ dataDir: directory })
+  await assert.rejects(openStore({ dataDir: directory }), { name: 'StoreLockedError' })
+  await store.close()
+  await (await openStore({ dataDir: directory })).close()
+})
+
+test('a failed opening lets go', async () => {
+  const directory = newDirectory()
+  fs.writeFileSync(join(directory, 'restoring'), '')
+  await assert.rejects(openStore({ dataDir: directory }))
+  fs.rmSync(join(directory, 'restoring'))
+  await (await openStore({ dataDir: directory })).close()
+})
+
+test('a directory may have a long name', async () => {
+  const directory = join(newDirectory(), 'x'.repeat(100), 'y'.repeat(100))
+  fs.mkdirSync(directory, { recursive: true })
+  const first = await holder(directory)
+  await assert.rejects(openStore({ dataDir: directory }), { name: 'StoreLockedError' })
+  first.kill('SIGKILL')
+  await ended(first)
+  await (await openStore({ dataDir: directory })).close()
+})
+
+test('of many who want it at once and over again, never two have it, though some are killed', async () => {
+  const directory = newDirectory()
+  // Whoever has the lock makes a file that must not be there; the dead leave theirs, with their number in it.
+  const code = `
+    import fs from 'node:fs'
+    import { lockDirectory } from ${moduleOf('lock')}
+    const [directory, marker] = process.argv.slice(1)
+    const alive = (pid) => { try { process.kill(pid, 0); return true } catch { return false } }
+    for (let got = 0; got < 8; ) {
+      let lock
+      try { lock = await lockDirectory(directory) } catch (error) {
+        if (error.name !== 'StoreLockedError') throw error
+        continue
+      }
+      got++
+      try { fs.writeFileSync(marker, String(process.pid), { flag: 'wx' }) } catch {
+        const other = Number(fs.readFileSync(marker, 'utf8'))
+        // The killed are gone only when their parent has taken notice.
+        for (let i = 0; i < 100 && alive(other); i++) await new Promise((resolve) => setTimeout(resolve, 10))
+        if (other !== process.pid && alive(other)) console.log('two at once')
+        fs.writeFileSync(marker, String(process.pid))
+      }
+      if (got === 5 && process.pid % 3 === 0) process.kill(process.pid, 'SIGKILL')
+      await new Promise((resolve) => setTimeout(resolve, 3))
+      fs.rmSync(marker)
+      await lock.release()
+    }`
+  const children = Array.from({ length: 6 }, () => run(code, directory, join(home, 'marker')))
+  await Promise.all(children.map(ended))
+  for (const child of children) {
+    assert.equal(child.said(), '')
+    assert.ok(child.exitCode === 0 || child.signalCode === 'SIGKILL')
+  }
+  const lock = await lockDirectory(directory)
+  await lock.release()
+})

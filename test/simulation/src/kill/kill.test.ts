@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import os from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openStore } from '@crosstie/apiserver/store'
+import { type Event, HISTORY, type Seen } from './events.js'
+import { History } from './history.js'
+import { seeded } from './random.js'
+
+/*
+ * Many writers, a reader and a watcher in a process that is killed at random moments.
+ *   CROSSTIE_SEED=7 CROSSTIE_ROUNDS=1000 npm test -- simulation/dist/kill
+ */
+const seed = Number(process.env['CROSSTIE_SEED'] ?? Date.now() % 10_000)
+const wanted = Number(process.env['CROSSTIE_ROUNDS'] ?? 100)
+/** On a slow machine fewer rounds than wanted are run, unless somebody asked for a number. */
+const BUDGET_MS = process.env['CROSSTIE_ROUNDS'] ? Infinity : 50_000
+
+const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-kill-'))
+after(() => fs.rmSync(home, { recursive: true, force: true }))
+const dataDir = join(home, 'data')
+const victim = fileURLToPath(new URL('./victim.js', import.meta.url))
+
+test(`kill -9, ${wanted} rounds, seed ${seed}: nothing acknowledged is lost, watchers miss nothing`, async (t) => {
+  const random = seeded(seed)
+  const history = new History()
+  const deadline = Date.now() + BUDGET_MS
+  let round = 0
+  for (; round < wanted && Date.now() < deadline; round++) {
+    const events = await life(seed * 1000 + round, history.watchedUntil, random)
+    const encryption = { encrypt: (key: string) => key.startsWith('//secrets/') }
+    const store = await openStore({ dataDir, encryption, history: { changes: HISTORY } })
+    const found = store.changesSince(history.newest).map(
+      ({ type, key, revision, now }): Seen => ({
+        type,
+        key,
+        revision,
+        id: now.object['id'] as number,
+        part: now.object['part'] as number,
+      }),
+    )
+    history.life(events, found)
+    const live = new Set(store.list('').items.map(({ key, revision }) => `${key}@${revision}`))
+    assert.deepEqual(live, history.live(), 'readers see what the history says')
+    await store.close()
+  }
+  assert.ok(history.acknowledged > round, 'the processes lived long enough to write')
+  const { acknowledged, unacknowledged, reads } = history
+  t.diagnostic(`${round} kills, ${acknowledged} acknowledged, ${unacknowledged} found unacknowledged, ${reads} reads`)
+})
+
+/** Starts the process, lets it live for a random while, kills it; returns all that it said. */
+async function life(seed: number, since: number, random: () => number): Promise<Event[]> {
+  const child = spawn(process.execPath, [victim, dataDir, String(seed), String(since)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    open()
+  })
+  const closed = once(child, 'close')
+  // Now and then while it opens; mostly when it is busy.
+  if (random() < 0.1) await pause(random() * 120)
+  else {
+    await Promise.race([opened, closed])
+    await pause(random() * 120)
+  }
+  child.kill('SIGKILL')
+  const [code, signal] = (await closed) as [number | null, string | null]
+  assert.equal(signal, 'SIGKILL', `the process ended by itself with ${code}`)
+  const lines = said.split('\n')
+  // The last line may be cut off in its middle: then nobody heard it.
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as Event)
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
