@@ -72,14 +72,10 @@ export class RbacAuthorizer implements Authorizer {
       remembered = { generation: this.#generation, decisions: new Map() }
       this.#remembered.set(user, remembered)
     }
-    const question = questionOf(attributes)
-    const known = remembered.decisions.get(question)
-    if (known) return known
-
-    const decision = this.#decide(attributes)
-    if (remembered.decisions.size >= DECISIONS_MAX) remembered.decisions.clear()
-    remembered.decisions.set(question, decision)
-    return decision
+    // Whoever may do it to any object may do it to this one; that is the common case, and one answer serves all names.
+    const anyName = this.#remember(remembered, questionOf(attributes), { ...attributes, name: '' })
+    if (anyName.allowed || !attributes.name) return anyName
+    return this.#remember(remembered, `${questionOf(attributes)}\n${attributes.name}`, attributes)
   }
 
   /** All rules that the user has in the namespace, or cluster-wide for ''. */
@@ -97,6 +93,15 @@ export class RbacAuthorizer implements Authorizer {
   /** What a role reference in a binding of the namespace ('' for a cluster binding) stands for. */
   rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.get(roleKey({ roleRef, namespace }))
+  }
+
+  #remember({ decisions }: Remembered, question: string, attributes: Attributes): Decision {
+    const known = decisions.get(question)
+    if (known) return known
+    const decision = this.#decide(attributes)
+    if (decisions.size >= DECISIONS_MAX) decisions.clear()
+    decisions.set(question, decision)
+    return decision
   }
 
   #decide(attributes: Attributes): Decision {
@@ -172,9 +177,9 @@ export class RbacAuthorizer implements Authorizer {
 
 const isRole = (key: string): boolean => key.startsWith('clusterroles/') || key.startsWith('roles/')
 
-function questionOf({ verb, group, resource, subresource, name, namespace, path }: Attributes): string {
+function questionOf({ verb, group, resource, subresource, namespace, path }: Attributes): string {
   if (path !== undefined) return `${verb} ${path}`
-  return `${verb}\n${group}\n${resource}\n${subresource ?? ''}\n${namespace ?? ''}\n${name ?? ''}`
+  return `${verb}\n${group}\n${resource}\n${subresource ?? ''}\n${namespace ?? ''}`
 }
 
 function bindingOf(object: KubeObject): Binding {
