@@ -18,7 +18,14 @@ export function complete(request: WriteRequest, object: KubeObject, strictErrors
     ? strategy.decode(object, request.served.version.name, unknown)
     : custom(request, object, unknown)
   reportUnknown(request, strictErrors, unknown ?? [])
-  return shaped
+  return keepReset(object, shaped)
+}
+
+/** An empty list asks for managedFields to start anew. Go's objects tell it from none, ours only here. */
+function keepReset({ metadata }: KubeObject, shaped: KubeObject): KubeObject {
+  const { managedFields } = metadata ?? {}
+  if (!Array.isArray(managedFields) || managedFields.length > 0 || shaped.metadata.managedFields) return shaped
+  return { ...shaped, metadata: { ...shaped.metadata, managedFields } }
 }
 
 function custom({ served }: WriteRequest, object: KubeObject, unknown: string[] | undefined): KubeObject {

@@ -1,4 +1,5 @@
 import { badRequest, conflict, equal, fieldErrors, invalid, type KubeObject, notFound } from '@crosstie/kube'
+import { withoutNewTimes } from '@crosstie/kube/patch'
 import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
@@ -52,7 +53,7 @@ export async function modify(
     const live = (seen instanceof Promise ? await seen : seen).object
     const proposed = propose(live)
     const proposal = proposed instanceof Promise ? await proposed : proposed
-    const object = await settle(engine, request, proposal, live)
+    const object = withoutNewTimes(await settle(engine, request, proposal, live), live)
     if (request.dryRun) return unstored(object)
     if (equal(object, live) && !vanishes(request, object)) return await unchanged(engine, request, tip)
     try {
