@@ -2,6 +2,7 @@ import { openidDocuments } from '../access/openid.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
 import type { Engine } from '../engine.js'
 import type { ServerMetrics } from '../metrics.js'
+import { openApiPages } from '../openapi/index.js'
 import { BACKUP_PATH, backupPage } from './backup.js'
 import type { Exchange } from './exchange.js'
 import { sendPlain, sendText } from './paths.js'
@@ -100,6 +101,7 @@ export function pagesOf(
     [BACKUP_PATH, backupPage(engine.store, dataDir)],
     ['/.well-known/openid-configuration', openid],
     ['/openid/v1/jwks', openid],
+    ...openApiPages(() => engine.registry.definitions()),
   ])
 }
 

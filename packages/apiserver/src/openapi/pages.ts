@@ -1,0 +1,81 @@
+import { gzipSync } from 'node:zlib'
+import { StatusError } from '@crosstie/kube'
+import type { Definition } from '../definitions/definition.js'
+import type { Exchange, Headers } from '../http/exchange.js'
+import type { Page } from '../http/serve.js'
+import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index } from './document.js'
+
+const JSON_TYPE = 'application/json'
+const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const GZIP_MIN = 128 * 1024
+
+/** `/openapi/v2`, `/openapi/v3` and the documents below it, made from what is served at the time. */
+export function openApiPages(definitions: () => readonly Definition[]): [string, Page][] {
+  return [
+    ['/openapi/v2', (exchange) => serveV2(exchange, definitions())],
+    ['/openapi/v3', (exchange) => send(exchange, openApiV3Index(definitions()), JSON_TYPE)],
+    ['/openapi/v3/', (exchange, { path, query }) => serveV3(exchange, definitions(), path, query)],
+  ]
+}
+
+function serveV2(exchange: Exchange, definitions: readonly Definition[]): void {
+  const document = openApiV2(definitions)
+  // client-go names the type with an @, which is no valid media type; the real server answers with a dot.
+  const wantsProtobuf = /proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(exchange.headers.accept ?? '')
+  if (wantsProtobuf) send(exchange, { json: document.protobuf, hash: document.hash }, V2_PROTOBUF)
+  else send(exchange, document, JSON_TYPE)
+}
+
+function serveV3(exchange: Exchange, definitions: readonly Definition[], path: string, query: URLSearchParams): void {
+  const [root, ...rest] = path.slice('/openapi/v3/'.length).split('/')
+  const [group, version] = root === 'api' && rest.length === 1 ? ['', rest[0]!] : rest
+  const known = (root === 'api' && rest.length === 1) || (root === 'apis' && rest.length === 2)
+  const document = known ? openApiV3(definitions, group!, version!) : undefined
+  if (!document) throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+  const asked = query.get('hash')
+  if (asked !== null && asked !== document.hash) {
+    exchange.respond(301, { location: `${path}?hash=${document.hash}` })
+    return
+  }
+  // Under its hash a document never changes, so it may be kept as long as anybody likes.
+  send(exchange, document, JSON_TYPE, asked === null ? {} : immutable())
+}
+
+const YEAR_SECONDS = 365 * 24 * 3600
+
+function immutable(): Headers {
+  const expires = new Date(Date.now() + YEAR_SECONDS * 1000).toUTCString()
+  return { 'cache-control': 'public, immutable', expires }
+}
+
+const zipped = new WeakMap<Buffer, Buffer>()
+
+function send(exchange: Exchange, { json, hash }: OpenApiDocument, contentType: string, extra: Headers = {}): void {
+  const etag = `"${hash}"`
+  const headers: Headers = { etag, vary: 'Accept-Encoding, Accept', 'cache-control': 'no-cache, private', ...extra }
+  if (matches(exchange.headers['if-none-match'], etag)) {
+    exchange.respond(304, headers)
+    return
+  }
+  const gzip = json.length >= GZIP_MIN && /\bgzip\b/.test(String(exchange.headers['accept-encoding'] ?? ''))
+  const body = gzip ? zip(json) : json
+  exchange.respond(
+    200,
+    { ...headers, 'content-type': contentType, ...(gzip ? { 'content-encoding': 'gzip' } : {}) },
+    exchange.method === 'HEAD' ? undefined : body,
+  )
+}
+
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*')
+}
+
+function zip(bytes: Buffer): Buffer {
+  let found = zipped.get(bytes)
+  if (!found) {
+    found = gzipSync(bytes, { level: 4 })
+    zipped.set(bytes, found)
+  }
+  return found
+}

@@ -1,0 +1,276 @@
+import type { Definition, Version } from '../definitions/definition.js'
+import { META } from './schemas.js'
+
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
+
+/** One thing that can be done at a path, before either OpenAPI says it its own way. */
+export interface Operation {
+  readonly method: Method
+  readonly action: string
+  readonly id: string
+  readonly description: string
+  readonly query: readonly QueryName[]
+  readonly body?: { readonly model: string; readonly media: readonly string[]; readonly required: boolean }
+  readonly response: string
+  readonly codes: readonly number[]
+  readonly streams: boolean
+}
+
+export interface PathItem {
+  readonly path: string
+  readonly parameters: readonly ('name' | 'namespace')[]
+  readonly operations: readonly Operation[]
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string }
+  readonly tag: string
+  readonly produces: readonly string[]
+}
+
+type QueryName = keyof typeof queryParameters
+
+export const queryParameters = {
+  allowWatchBookmarks: ['boolean', 'Send bookmarks in between: events that only say how far the watch has come.'],
+  continue: ['string', 'Where the previous page ended, as its metadata said.'],
+  dryRun: ['string', '`All`: do everything but keep the result.'],
+  fieldManager: ['string', 'In whose name fields are written, at most 128 printable characters.'],
+  fieldSelector: ['string', 'Only objects whose fields match.'],
+  fieldValidation: ['string', 'What unknown and repeated fields are: `Ignore`, `Warn` (default) or `Strict`.'],
+  force: ['boolean', 'Take fields from their owners when applying.'],
+  gracePeriodSeconds: ['integer', 'How long the object may take to end; zero is at once.'],
+  ignoreStoreReadErrorWithClusterBreakingPotential: ['boolean', 'Delete even what cannot be read any more.'],
+  labelSelector: ['string', 'Only objects whose labels match.'],
+  limit: ['integer', 'How many objects a page may have.'],
+  orphanDependents: ['boolean', 'Deprecated: use propagationPolicy.'],
+  pretty: ['string', '`true`: indent the answer.'],
+  propagationPolicy: ['string', 'What becomes of dependents: `Orphan`, `Background` or `Foreground`.'],
+  resourceVersion: ['string', 'How fresh the answer must be, or where a watch begins.'],
+  resourceVersionMatch: ['string', 'How resourceVersion is meant: `Exact` or `NotOlderThan`.'],
+  sendInitialEvents: ['boolean', 'Begin the watch with everything that is there.'],
+  timeoutSeconds: ['integer', 'After how long the answer ends.'],
+  watch: ['boolean', 'Go on with changes instead of ending.'],
+} as const
+
+const listQuery: readonly QueryName[] = [
+  'allowWatchBookmarks',
+  'continue',
+  'fieldSelector',
+  'labelSelector',
+  'limit',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'timeoutSeconds',
+  'watch',
+]
+const writeQuery: readonly QueryName[] = ['dryRun', 'fieldManager', 'fieldValidation']
+const deleteQuery: readonly QueryName[] = [
+  'dryRun',
+  'gracePeriodSeconds',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
+  'orphanDependents',
+  'propagationPolicy',
+]
+const collectionQuery: readonly QueryName[] = [
+  ...deleteQuery,
+  ...listQuery.filter((name) => !/watch/i.test(name)),
+].sort()
+
+const customPatches = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+const builtinPatches = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+]
+
+/** Names of a kind's models: the object and its list. */
+export interface Models {
+  readonly object: string
+  readonly list: string
+}
+
+/** Where a version of a kind lives and what can be done there. */
+export function pathsOf(definition: Definition, version: Version, models: Models): readonly PathItem[] {
+  return new Paths(definition, version, models).all()
+}
+
+export function groupRoot(group: string): string {
+  return group === '' ? '/api' : `/apis/${group}`
+}
+
+class Paths {
+  readonly #definition: Definition
+  readonly #version: Version
+  readonly #models: Models
+
+  constructor(definition: Definition, version: Version, models: Models) {
+    this.#definition = definition
+    this.#version = version
+    this.#models = models
+  }
+
+  all(): readonly PathItem[] {
+    const { namespaced, group, verbs, names } = this.#definition
+    const root = `${groupRoot(group)}/${this.#version.name}`
+    const collection = namespaced ? `${root}/namespaces/{namespace}/${names.plural}` : `${root}/${names.plural}`
+    const within = namespaced ? (['namespace'] as const) : []
+    const items = [this.#item(collection, within, this.#collection())]
+    if (verbs.includes('get')) {
+      items.push(this.#item(`${collection}/{name}`, ['name', ...within], this.#object('')))
+      for (const [name, operations] of this.#subresources()) {
+        items.push(this.#item(`${collection}/{name}/${name}`, ['name', ...within], operations))
+      }
+    }
+    if (namespaced && verbs.includes('list')) {
+      const everywhere = this.#list('ForAllNamespaces')
+      items.push(this.#item(`${root}/${names.plural}`, [], [everywhere]))
+    }
+    return items
+  }
+
+  #item(path: string, parameters: PathItem['parameters'], operations: readonly Operation[]): PathItem {
+    const { group, names, crd } = this.#definition
+    const media = ['application/json', 'application/yaml']
+    return {
+      path,
+      parameters,
+      operations,
+      kind: { group, version: this.#version.name, kind: names.kind },
+      tag: `${lowerFirst(this.#group())}_${this.#version.name}`,
+      produces: crd ? media : [...media, 'application/vnd.kubernetes.protobuf'],
+    }
+  }
+
+  #collection(): Operation[] {
+    const { verbs, names } = this.#definition
+    const { object } = this.#models
+    const operations: Operation[] = []
+    if (verbs.includes('list')) operations.push(this.#list(''))
+    if (verbs.includes('create')) {
+      const body = { model: object, media: ['*/*'], required: true }
+      operations.push(
+        this.#operation('post', 'post', 'create', `create a ${names.kind}`, writeQuery, object, {
+          body,
+          codes: [200, 201, 202],
+        }),
+      )
+    }
+    if (verbs.includes('deletecollection')) {
+      operations.push(
+        this.#delete('deletecollection', 'deleteCollection', `delete a collection of ${names.kind}`, collectionQuery),
+      )
+    }
+    return operations
+  }
+
+  #list(suffix: string): Operation {
+    const description = `list or watch objects of kind ${this.#definition.names.kind}`
+    const id =
+      suffix === ''
+        ? this.#id('list', '')
+        : `list${this.#group()}${upperFirst(this.#version.name)}${this.#definition.names.kind}${suffix}`
+    return { ...this.#operation('get', 'list', 'list', description, listQuery, this.#models.list), id, streams: true }
+  }
+
+  #object(suffix: string): Operation[] {
+    const { kind } = this.#definition.names
+    const { verbs } = this.#definition
+    const { object } = this.#models
+    const of = suffix === '' ? '' : `${suffix.toLowerCase()} of `
+    const found: Operation[] = [
+      this.#operation('get', 'get', 'read', `read ${of}the specified ${kind}`, [], object, { suffix }),
+    ]
+    const body = { model: object, media: ['*/*'], required: true }
+    if (verbs.includes('update')) {
+      found.push(
+        this.#operation('put', 'put', 'replace', `replace ${of}the specified ${kind}`, writeQuery, object, {
+          suffix,
+          body,
+          codes: [200, 201],
+        }),
+      )
+    }
+    if (suffix === '' && verbs.includes('delete'))
+      found.push(this.#delete('delete', 'delete', `delete a ${kind}`, deleteQuery))
+    if (verbs.includes('patch')) found.push(this.#patch(suffix, object, `partially update ${of}the specified ${kind}`))
+    return found
+  }
+
+  #patch(suffix: string, response: string, description: string): Operation {
+    const media = this.#definition.crd ? customPatches : builtinPatches
+    const body = { model: `${META}.Patch`, media, required: true }
+    return this.#operation('patch', 'patch', 'patch', description, [...writeQuery, 'force'], response, {
+      suffix,
+      body,
+      codes: [200, 201],
+    })
+  }
+
+  #delete(action: string, word: string, description: string, query: readonly QueryName[]): Operation {
+    const body = { model: `${META}.DeleteOptions`, media: ['*/*'], required: false }
+    const codes = action === 'delete' ? [200, 202] : [200]
+    return this.#operation('delete', action, word, description, query, `${META}.Status`, { body, codes })
+  }
+
+  #subresources(): [string, Operation[]][] {
+    const { subresources } = this.#version
+    const { names, group } = this.#definition
+    const found: [string, Operation[]][] = []
+    if (subresources.status) found.push(['status', this.#object('Status')])
+    if (subresources.scale) found.push(['scale', this.#scale()])
+    if (group === '' && names.plural === 'namespaces') {
+      found.push(['finalize', this.#object('Finalize').filter(({ method }) => method === 'put')])
+    }
+    if (group === '' && names.plural === 'serviceaccounts') found.push(['token', [this.#token()]])
+    return found
+  }
+
+  #scale(): Operation[] {
+    const scale = 'io.k8s.api.autoscaling.v1.Scale'
+    return this.#object('Scale').map((operation) => ({
+      ...operation,
+      response: scale,
+      ...(operation.method === 'put' ? { body: { ...operation.body!, model: scale } } : {}),
+    }))
+  }
+
+  #token(): Operation {
+    const model = 'io.k8s.api.authentication.v1.TokenRequest'
+    const body = { model, media: ['*/*'], required: true }
+    return this.#operation('post', 'post', 'create', 'create token of a ServiceAccount', writeQuery, model, {
+      suffix: 'Token',
+      body,
+      codes: [200, 201, 202],
+    })
+  }
+
+  #operation(
+    method: Method,
+    action: string,
+    word: string,
+    description: string,
+    query: readonly QueryName[],
+    response: string,
+    rest: { suffix?: string; body?: Operation['body']; codes?: readonly number[] } = {},
+  ): Operation {
+    const { suffix = '', body, codes = [200] } = rest
+    const id = this.#id(word, suffix)
+    return { method, action, id, description, query, response, codes, streams: false, ...(body ? { body } : {}) }
+  }
+
+  #id(word: string, suffix: string): string {
+    const { namespaced, names } = this.#definition
+    const collection = word === 'deleteCollection' ? 'Collection' : ''
+    const verb = collection ? 'delete' : word
+    return `${verb}${this.#group()}${upperFirst(this.#version.name)}${collection}${namespaced ? 'Namespaced' : ''}${names.kind}${suffix}`
+  }
+
+  #group(): string {
+    const { group, crd } = this.#definition
+    if (group === '') return 'Core'
+    const short = crd ? group : group.replace(/\.k8s\.io$/, '')
+    return short.split('.').map(upperFirst).join('')
+  }
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

@@ -1,0 +1,147 @@
+import { describe } from '../builtin/descriptions.js'
+import { type GoField, type GoStruct, type GoType, goStruct, isGoStruct, type SpecialName } from '../builtin/go-type.js'
+
+/** OpenAPI 2 has other words than 3, and cannot say as much. */
+export type Dialect = 'v2' | 'v3'
+
+export type Document = Record<string, unknown>
+
+export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
+
+export function refOf(model: string, dialect: Dialect): Document {
+  return { $ref: `#/${dialect === 'v2' ? 'definitions' : 'components/schemas'}/${model}` }
+}
+
+/** The models of types that write themselves. */
+const specialModels: Readonly<Record<SpecialName, string>> = {
+  Time: `${META}.Time`,
+  MicroTime: `${META}.MicroTime`,
+  FieldsV1: `${META}.FieldsV1`,
+  RawExtension: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
+  IntOrString: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+  JSON: `${EXTENSIONS}.JSON`,
+  JSONSchemaPropsOrBool: `${EXTENSIONS}.JSONSchemaPropsOrBool`,
+  JSONSchemaPropsOrArray: `${EXTENSIONS}.JSONSchemaPropsOrArray`,
+  JSONSchemaPropsOrStringArray: `${EXTENSIONS}.JSONSchemaPropsOrStringArray`,
+}
+
+const leaves: Readonly<Record<string, Document>> = {
+  [specialModels.Time]: { type: 'string', format: 'date-time', description: 'A point in time, to the second.' },
+  [specialModels.MicroTime]: {
+    type: 'string',
+    format: 'date-time',
+    description: 'A point in time, to the microsecond.',
+  },
+  [specialModels.FieldsV1]: { type: 'object', description: 'A set of fields, as a trie in JSON.' },
+  [specialModels.RawExtension]: { type: 'object', description: 'An object of a kind that is not known here.' },
+  [specialModels.IntOrString]: {
+    type: 'string',
+    format: 'int-or-string',
+    description: 'A number, or text in its place.',
+  },
+  [specialModels.JSON]: { description: 'Any JSON value.' },
+  [specialModels.JSONSchemaPropsOrBool]: { description: 'A schema, or true or false.' },
+  [specialModels.JSONSchemaPropsOrArray]: { description: 'A schema, or a list of them.' },
+  [specialModels.JSONSchemaPropsOrStringArray]: { description: 'A schema, or a list of names.' },
+  [`${META}.Patch`]: { type: 'object', description: 'A patch, in the form that the Content-Type names.' },
+}
+
+/** Adds the models and everything they refer to. */
+export function addModels(models: Iterable<string>, into: Document, dialect: Dialect): void {
+  for (const model of models) {
+    if (model in into) continue
+    const leaf = leaves[model]
+    if (leaf) into[model] = leaf
+    else if (isGoStruct(model)) {
+      const refs = new Set<string>()
+      // Set before what it refers to, since schemas contain themselves.
+      into[model] = structDocument(goStruct(model), dialect, refs)
+      addModels(refs, into, dialect)
+    }
+  }
+}
+
+function structDocument(struct: GoStruct, dialect: Dialect, refs: Set<string>): Document {
+  const properties: Document = {}
+  const fields = [...struct.fields].sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const field of fields) properties[field.name] = fieldDocument(struct, field, dialect, refs)
+  const required = struct.fields.filter((field) => field.required).map(({ name }) => name)
+  const description = describe(struct.model)
+  return {
+    ...(description ? { description } : {}),
+    type: 'object',
+    ...(required.length > 0 ? { required } : {}),
+    ...(fields.length > 0 ? { properties } : {}),
+    ...extensions(struct),
+  }
+}
+
+function extensions({ facts }: Pick<GoField, 'facts'>): Document {
+  return {
+    ...(facts.keys ? { 'x-kubernetes-list-map-keys': facts.keys } : {}),
+    ...(facts.list ? { 'x-kubernetes-list-type': facts.list } : {}),
+    ...(facts.map ? { 'x-kubernetes-map-type': facts.map } : {}),
+    ...(facts.mergeKey ? { 'x-kubernetes-patch-merge-key': facts.mergeKey } : {}),
+    ...(facts.strategy ? { 'x-kubernetes-patch-strategy': facts.strategy } : {}),
+  }
+}
+
+function fieldDocument(struct: GoStruct, field: GoField, dialect: Dialect, refs: Set<string>): Document {
+  const description = describe(struct.model, field.name)
+  const { facts } = field
+  const extras = {
+    ...(description ? { description } : {}),
+    ...(facts.default === undefined ? {} : { default: facts.default }),
+    ...(facts.enum ? { enum: facts.enum } : {}),
+    ...extensions(field),
+  }
+  return withExtras(typeDocument(field.type, dialect, refs), extras, dialect)
+}
+
+/** In OpenAPI 3 nothing may stand beside a reference. */
+function withExtras(schema: Document, extras: Document, dialect: Dialect): Document {
+  if (dialect === 'v2' || !('$ref' in schema) || Object.keys(extras).length === 0) return { ...schema, ...extras }
+  return { ...extras, allOf: [schema] }
+}
+
+function typeDocument(type: GoType, dialect: Dialect, refs: Set<string>): Document {
+  switch (type.kind) {
+    case 'string':
+      return { type: 'string' }
+    case 'bool':
+      return { type: 'boolean' }
+    case 'int32':
+    case 'int64':
+      return { type: 'integer', format: type.kind }
+    case 'float64':
+      return { type: 'number', format: 'double' }
+    case 'bytes':
+      return { type: 'string', format: 'byte' }
+    case 'any':
+      return {}
+    case 'pointer':
+      return typeDocument(type.of, dialect, refs)
+    case 'slice':
+      return { type: 'array', items: elementDocument(type.of, dialect, refs) }
+    case 'map':
+      return { type: 'object', additionalProperties: elementDocument(type.of, dialect, refs) }
+    case 'struct':
+      return modelDocument(type.model, dialect, refs)
+    case 'special':
+      return modelDocument(specialModels[type.name], dialect, refs)
+  }
+}
+
+/** Elements that are not pointers have Go's zero value as their default. */
+function elementDocument(type: GoType, dialect: Dialect, refs: Set<string>): Document {
+  const schema = typeDocument(type, dialect, refs)
+  if (dialect === 'v2') return schema
+  if (type.kind === 'struct') return { default: {}, allOf: [schema] }
+  return type.kind === 'string' ? { ...schema, default: '' } : schema
+}
+
+function modelDocument(model: string, dialect: Dialect, refs: Set<string>): Document {
+  refs.add(model)
+  return refOf(model, dialect)
+}
