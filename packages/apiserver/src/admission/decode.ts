@@ -1,5 +1,19 @@
-import { badRequest, fieldErrors, invalid, isObject, type KubeObject } from '@crosstie/kube'
+import {
+  badRequest,
+  fieldErrors,
+  invalid,
+  isObject,
+  type KubeObject,
+  parseApiVersion,
+  type StatusError,
+} from '@crosstie/kube'
+import type { Served } from '../serving/served.js'
 import type { Body, WriteRequest } from '../verbs/request.js'
+
+/** A value that is not what its kind looks like. Who reads it says how that is told. */
+export class UnfitError extends Error {
+  override readonly name = 'UnfitError'
+}
 
 /**
  * From what the client sent to an object of the kind: version and kind agree
@@ -7,10 +21,17 @@ import type { Body, WriteRequest } from '../verbs/request.js'
  * nulls are dropped, defaults are in. The order is Kubernetes' own.
  */
 export function decode(request: WriteRequest, body: Body): KubeObject {
-  return complete(request, typed(request, body.value), body.strictErrors)
+  const object = request.served.definition.crd ? typedCustom(request.served, body) : typedBuiltIn(request.served, body)
+  try {
+    return complete(request, object, body.strictErrors)
+  } catch (error) {
+    if (!(error instanceof UnfitError)) throw error
+    const { kind, version } = request.served.type
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`)
+  }
 }
 
-/** The same for an object that is already typed, such as the result of a patch. */
+/** The same for an object that is already typed, such as the result of a patch. Throws UnfitError. */
 export function complete(request: WriteRequest, object: KubeObject, strictErrors: readonly string[] = []): KubeObject {
   const unknown: string[] | undefined = request.fieldValidation === 'Ignore' ? undefined : []
   const { strategy } = request.served.definition
@@ -30,53 +51,107 @@ function keepReset({ metadata }: KubeObject, shaped: KubeObject): KubeObject {
 
 function custom({ served }: WriteRequest, object: KubeObject, unknown: string[] | undefined): KubeObject {
   const { schema } = served
-  const { object: coerced, error } = schema.coerceMetadata(object)
-  if (error) {
-    const { kind, version } = served.type
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`)
-  }
-  return schema.applyDefaults(schema.dropNulls(schema.prune(coerced, { root: true, unknown })))
+  const strange: string[] | undefined = unknown && []
+  const { object: coerced, error } = schema.coerceMetadata(object, { unknown: strange })
+  if (error) throw new UnfitError(error)
+  const pruned = schema.prune(coerced, { root: true, unknown })
+  if (strange) unknown?.push(...strange)
+  return schema.applyDefaults(schema.dropNulls(pruned))
 }
 
-function typed({ served }: WriteRequest, value: unknown): KubeObject {
+/** Go fills in the kind of the URL when a body names none. */
+function typedBuiltIn(served: Served, { value, raw }: Body): KubeObject {
   const { kind } = served.type
-  if (!isObject(value)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
-  const { apiVersion = served.apiVersion, kind: given = kind } = value
-  if (apiVersion !== served.apiVersion) {
-    if (typeof apiVersion !== 'string' || apiVersion === '') throw badRequest("Object 'apiVersion' is missing")
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
-    )
-  }
-  if (given !== kind) throw wrongKind(served, value, String(given))
-  if (value['apiVersion'] === apiVersion && value['kind'] === given && isObject(value['metadata'])) {
-    return value as unknown as KubeObject
-  }
+  if (value === null) return { apiVersion: served.apiVersion, kind, metadata: {} }
+  if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
+  const apiVersion = value['apiVersion'] || served.apiVersion
+  const given = value['kind'] || kind
+  if (apiVersion !== served.apiVersion || given !== kind)
+    throw otherKind(served, String(apiVersion), String(given), raw)
+  if (value['apiVersion'] && value['kind'] && isObject(value['metadata'])) return value as unknown as KubeObject
   const { apiVersion: _v, kind: _k, metadata, ...rest } = value
   return { apiVersion, kind, metadata: metadata ?? {}, ...rest } as unknown as KubeObject
 }
 
-function wrongKind(served: WriteRequest['served'], value: Record<string, unknown>, given: string): Error {
-  const { group, version, kind } = served.type
-  if (served.definition.crd) {
-    const name = isObject(value['metadata']) ? String(value['metadata']['name'] ?? '') : ''
-    return invalid({ group, kind }, name, [fieldErrors.invalid('kind', given, `must be ${kind}`)])
+function otherKind(
+  { type, definition }: Served,
+  apiVersion: string,
+  given: string,
+  raw: Uint8Array | undefined,
+): StatusError {
+  const version = parseApiVersion(apiVersion)
+  if (!version) return unrecognized(type.kind, `unexpected GroupVersion string: ${apiVersion}`, raw)
+  const why = isBuiltIn(version.group, given)
+    ? `converting (${version.version}.${given}) to (${definition.group.split('.')[0] || 'core'}.${type.kind}): unknown conversion`
+    : `no kind "${given}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
+  return badRequest(`${given} in version "${version.version}" cannot be handled as a ${type.kind}: ${why}`)
+}
+
+// What the scheme of the real server knows of the core group, as far as anybody sends it by mistake.
+const coreKinds =
+  /^(ConfigMap|Secret|Namespace|Event|ServiceAccount|Pod|Node|Service|Endpoints|PersistentVolume)(List)?$/
+
+function isBuiltIn(group: string, kind: string): boolean {
+  return group === '' && coreKinds.test(kind)
+}
+
+function typedCustom(served: Served, { value, raw }: Body): KubeObject {
+  const { kind } = served.type
+  const text = raw ? Buffer.from(raw).toString('utf8').trim() : JSON.stringify(value)
+  if (value === null) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
+  if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
+  if (!value['kind']) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
+  const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : ''
+  if (apiVersion !== served.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    )
   }
-  return badRequest(
-    `${given} in version "${version}" cannot be handled as a ${kind}: no kind "${given}" is registered for version "${served.apiVersion}"`,
-  )
+  const object = value as unknown as KubeObject
+  checkTypeMeta(served, object)
+  return isObject(value['metadata']) || value['metadata'] !== undefined ? object : { ...object, metadata: {} }
+}
+
+/** A custom resource that says it is something else is an invalid one, named after what it says. */
+export function checkTypeMeta(served: Served, object: KubeObject): void {
+  const { apiVersion, kind } = object
+  const errors = [
+    ...(kind === served.type.kind ? [] : [fieldErrors.invalid('kind', kind, `must be ${served.type.kind}`)]),
+    ...(apiVersion === served.apiVersion
+      ? []
+      : [fieldErrors.invalid('apiVersion', apiVersion, `must be ${served.apiVersion}`)]),
+  ]
+  if (errors.length === 0) return
+  const group = parseApiVersion(String(apiVersion))?.group ?? ''
+  throw invalid({ group, kind: String(kind) }, object.metadata?.name ?? '', errors)
+}
+
+/** 400 for a body that does not even say what it is. */
+export function unrecognized(kind: string, why: string, raw: Uint8Array | undefined): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(raw)})`)
+}
+
+const SUMMARY_BYTES = 30
+const BRACE = 0x7b
+
+function summary(raw: Uint8Array | undefined): string {
+  if (!raw || raw.length === 0) return '<empty>'
+  const start = Buffer.from(raw.subarray(0, SUMMARY_BYTES))
+  const text = raw[0] === BRACE ? start.toString('utf8') : start.toString('hex')
+  return raw.length > SUMMARY_BYTES ? `${text} ...` : text
+}
+
+function notAnObject(value: unknown): string {
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const target =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  return `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type ${target}`
 }
 
 function reportUnknown(request: WriteRequest, strictErrors: readonly string[], unknown: readonly string[]): void {
   if (strictErrors.length === 0 && unknown.length === 0) return
   if (request.fieldValidation === 'Ignore') return
   const complaints = [...strictErrors, ...unknown.map((path) => `unknown field "${path}"`)]
-  if (request.fieldValidation === 'Warn') {
-    request.warnings.push(...complaints)
-    return
-  }
-  const { kind, version } = request.served.type
-  throw badRequest(
-    `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${complaints.join(', ')}`,
-  )
+  if (request.fieldValidation === 'Warn') request.warnings.push(...complaints)
+  else throw new UnfitError(`strict decoding error: ${complaints.join(', ')}`)
 }

@@ -1,5 +1,6 @@
-import { badRequest, type KubeObject } from '@crosstie/kube'
+import type { KubeObject } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import { UnfitError } from '../admission/decode.js'
 import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
 import { ageColumn, nameColumn } from './columns.js'
 import { schemaOfModel } from './schema.js'
@@ -80,8 +81,8 @@ function versionOf(kind: Kind): Version {
   }
 }
 
-function decoder({ model, kind, defaults, keepsEmpty }: Kind): NonNullable<Strategy['decode']> {
-  return (value, versionName, unknown) => {
+function decoder({ model, defaults, keepsEmpty }: Kind): NonNullable<Strategy['decode']> {
+  return (value, _versionName, unknown) => {
     try {
       const decoded = decodeTyped(model, value, keepsEmpty ?? false)
       defaults?.(decoded.object)
@@ -89,7 +90,7 @@ function decoder({ model, kind, defaults, keepsEmpty }: Kind): NonNullable<Strat
       return decoded.object as unknown as KubeObject
     } catch (error) {
       if (!(error instanceof TypedDecodeError)) throw error
-      throw badRequest(`${kind} in version "${versionName}" cannot be handled as a ${kind}: ${error.message}`)
+      throw new UnfitError(error.message)
     }
   }
 }

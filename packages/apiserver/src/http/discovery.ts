@@ -79,7 +79,8 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   if (definitions.length === 0) return undefined
   return {
     kind: 'APIResourceList',
-    apiVersion: 'v1',
+    // The core group is older than this field, and never got it.
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources: definitions.flatMap((definition) => resourcesOf(definition, version)),
   }
@@ -196,7 +197,9 @@ export function aggregatedDiscovery(registry: Registry, core: boolean, apiVersio
 function aggregatedResource(definition: Definition, versionName: string): unknown {
   const { group, names, namespaced } = definition
   const version = versionOf(definition, versionName)
-  const kindOf = (kind: string, of = { group, version: versionName }) => ({ ...of, kind })
+  // Custom resources name their group and version; for the others they go without saying.
+  const own = definition.crd ? { group, version: versionName } : { group: '', version: '' }
+  const kindOf = (kind: string, of = own) => ({ ...of, kind })
   const below = subresourcesOf(definition, version).map(({ name, kind, verbs, group: g, version: v }) => ({
     subresource: name,
     responseKind: kindOf(kind, g === undefined ? undefined : { group: g, version: v! }),

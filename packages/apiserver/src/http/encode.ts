@@ -37,19 +37,25 @@ export async function sendView(reply: Reply, served: Served, status: number, vie
     )
   }
   if (media.as === 'PartialObjectMetadata') return await sendValue(reply, status, partial(view.object))
-  if (media.format === 'json' && view.bytes) return await send(reply, status, [view.bytes, newline])
+  if (media.format === 'json' && view.bytes && !media.pretty) return await send(reply, status, [view.bytes, newline])
   await sendValue(reply, status, view.object)
 }
 
 /** Everything that is not a stored object: statuses, discovery, reviews. */
 export async function sendValue(reply: Reply, status: number, value: unknown, extra: Headers = {}): Promise<void> {
-  const text = reply.media.format === 'yaml' ? encodeYaml(value as Json) : `${stringify(value)}\n`
+  const text = textOf(reply.media, value)
   await send(reply, status, [encoder.encode(text)], extra)
+}
+
+function textOf(media: Media, value: unknown): string {
+  if (media.format === 'yaml') return encodeYaml(value as Json)
+  const text = stringify(value)
+  return media.pretty ? JSON.stringify(JSON.parse(text), null, 2) : `${text}\n`
 }
 
 export async function sendListing(reply: Reply, served: Served, listing: Listing): Promise<void> {
   const { media, include = 'Metadata', now } = reply
-  const metadata = listMetadata(listing)
+  const metadata = listMetadata(served, listing)
   if (media.as === 'Table') {
     const rows = listing.views.map(({ object }) => tableRow(served, object, include, now))
     return await sendValue(reply, 200, table(served, rows, metadata))
@@ -58,7 +64,7 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
     const items = listing.views.map(({ object }) => partial(object))
     return await sendValue(reply, 200, { kind: media.as, apiVersion: 'meta.k8s.io/v1', metadata, items })
   }
-  if (media.format === 'json') return await send(reply, 200, listChunks(served, listing, metadata))
+  if (media.format === 'json' && !media.pretty) return await send(reply, 200, listChunks(served, listing, metadata))
   const items = listing.views.map(({ object }) => itemOf(served, object))
   await sendValue(reply, 200, {
     apiVersion: served.apiVersion,
@@ -68,10 +74,11 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
   })
 }
 
-function listMetadata({ revision, continue: token, remaining }: Listing) {
+function listMetadata({ definition }: Served, { revision, continue: token, remaining }: Listing) {
   return {
+    // Lists of custom resources say so when there is no more.
+    ...(token || definition.crd ? { continue: token } : {}),
     resourceVersion: String(revision),
-    ...(token ? { continue: token } : {}),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   }
 }
@@ -130,7 +137,8 @@ function plain(media: Media): Media {
 export function asStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error
   const message = error instanceof Error ? error.message : String(error)
-  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { cause: error })
+  const details = { causes: [{ message }] }
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { cause: error, details })
 }
 
 async function send(reply: Reply, status: number, chunks: readonly Uint8Array[], extra: Headers = {}): Promise<void> {

@@ -1,4 +1,6 @@
-import { type Accepted, negotiate, plainOffer, resourceOffer, YAML_TYPE } from '../wire/negotiate.js'
+import { StatusError } from '@crosstie/kube'
+import { type Accepted, mediaTypes, negotiate, plainOffer, resourceOffer, YAML_TYPE } from '../wire/negotiate.js'
+import { truthy } from './route.js'
 
 /** How an answer is written. */
 export interface Media {
@@ -7,13 +9,33 @@ export interface Media {
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** meta.k8s.io/v1, or v1beta1 for those who still ask for it. */
   readonly asVersion: string
+  readonly pretty: boolean
 }
 
-export const plainJson: Media = { format: 'json', contentType: 'application/json', as: undefined, asVersion: 'v1' }
+export const plainJson: Media = {
+  format: 'json',
+  contentType: 'application/json',
+  as: undefined,
+  asVersion: 'v1',
+  pretty: false,
+}
 
 /** For objects, lists and watches. */
 export function resourceMedia(accept: string | undefined, stream = false): Media {
   return mediaOf(negotiate(accept, resourceOffer(stream)))
+}
+
+/** People who look with a browser or curl get it readable, and so does who asks for it. */
+export function readable(media: Media, pretty: string | null, userAgent: string | undefined): Media {
+  const wanted = pretty === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent ?? '') : truthy(pretty)
+  return wanted ? { ...media, pretty: true } : media
+}
+
+/** Built-in kinds are refused by another part of the real server than custom ones, in other words. */
+export function builtInRefusal(error: unknown): unknown {
+  if (!(error instanceof StatusError) || error.code !== 406) return error
+  const message = `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`
+  return new StatusError(406, 'NotAcceptable', message, { details: {} })
 }
 
 /** For answers that have one shape only. */
@@ -30,12 +52,13 @@ export function errorMedia(accept: string | undefined): Media {
   }
 }
 
-function mediaOf({ mediaType, as }: Accepted): Media {
-  if (!as && mediaType === 'application/json') return plainJson
+function mediaOf({ mediaType, as, pretty }: Accepted): Media {
+  if (!as && !pretty && mediaType === 'application/json') return plainJson
   return {
     format: mediaType === YAML_TYPE ? 'yaml' : 'json',
     contentType: mediaType,
     as: as?.kind as Media['as'],
     asVersion: as?.version ?? 'v1',
+    pretty,
   }
 }

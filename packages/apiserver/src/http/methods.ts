@@ -1,5 +1,6 @@
 import { badRequest, fieldErrors, invalid, isObject, StatusError } from '@crosstie/kube'
 import { requestToken } from '../access/token-request.js'
+import { unrecognized } from '../admission/decode.js'
 import { create } from '../verbs/create.js'
 import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
@@ -12,10 +13,11 @@ import { update } from '../verbs/update.js'
 import { decodeJson } from '../wire/json.js'
 import { JsonSyntaxError } from '../wire/json-exact.js'
 import { bodyType, unsupportedMediaType } from '../wire/negotiate.js'
-import { decodeProtobuf } from '../wire/protobuf.js'
+import { decodeProtobuf, ProtobufError } from '../wire/protobuf.js'
 import { decodeYaml } from '../wire/yaml.js'
 import { type Reply, sendListing, sendValue, sendView } from './encode.js'
-import { resourceMedia } from './media.js'
+import type { Exchange } from './exchange.js'
+import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
 import { listParameters, type WriteParameters, watchParameters, writeParameters } from './parameters.js'
 import type { Call } from './serve.js'
 import type { IncludeObject } from './table.js'
@@ -108,11 +110,14 @@ async function patchCall(call: Call) {
   const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
   const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
   const type = patchTypes[contentType]
-  if (!type || !supported.includes(contentType)) throw unsupportedMediaType(supported)
+  if (!type || !supported.includes(contentType)) {
+    if (served.definition.crd) throw unsupportedMediaType(supported)
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
+  }
   const parameters = writeParameters('PatchOptions', call.route.query, exchange.headers['user-agent'])
   checkPatchOptions(type, call, parameters)
   const bytes = await exchange.body()
-  const decoded = type === 'apply' ? fromYaml(bytes) : fromJson(bytes)
+  const decoded = patchBody(type, bytes)
   const body = { type, force: parameters.force ?? false, ...decoded }
   return { request: { ...requestOf(call), ...parameters } satisfies WriteRequest, body }
 }
@@ -154,19 +159,25 @@ async function deleteCall(call: Call): Promise<{ request: WriteRequest; options:
 async function deleteBody(call: Call): Promise<Record<string, unknown> | undefined> {
   const bytes = await call.exchange.body()
   if (bytes.length === 0) return undefined
-  const type = bodyType(call.exchange.headers['content-type'])
-  const { value } =
-    type === 'application/yaml'
-      ? fromYaml(bytes)
-      : type === 'application/vnd.kubernetes.protobuf'
-        ? understood(() => decodeProtobuf(bytes))
-        : fromJson(bytes)
+  const value = deleteOptionsIn(bytes, bodyType(call.exchange.headers['content-type']))
   if (!isObject(value)) throw badRequest('the body of a delete must be DeleteOptions')
-  const { kind } = value
-  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequest(`decoded object cannot be converted to DeleteOptions`)
+  const { kind, apiVersion } = value
+  if (kind === undefined || kind === '' || kind === 'DeleteOptions') return value
+  throw new StatusError(
+    500,
+    '',
+    `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:110"`,
+  )
+}
+
+function deleteOptionsIn(bytes: Buffer, type: string): unknown {
+  try {
+    if (type === 'application/vnd.kubernetes.protobuf') return decodeProtobuf(bytes).value
+    return (type === 'application/yaml' ? fromYaml(bytes) : fromJson(bytes)).value
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw new StatusError(500, '', `couldn't get version/kind; json parse error: ${error.message}`)
   }
-  return value
 }
 
 function fromQuery(query: URLSearchParams): Record<string, unknown> {
@@ -239,31 +250,45 @@ function writeOf(call: Call, kind: string): WriteRequest {
 async function bodyOf({ exchange, served }: Call): Promise<Body> {
   const type = bodyType(exchange.headers['content-type'])
   const bytes = await exchange.body()
-  if (type === 'application/json') return fromJson(bytes)
-  if (type === 'application/yaml') return fromYaml(bytes)
-  if (served.definition.crd) throw unsupportedMediaType(['application/json', 'application/yaml'])
-  return { value: understood(() => decodeProtobuf(bytes)).value, strictErrors: [] }
-}
-
-function fromJson(bytes: Buffer): Body {
-  const { value, duplicates } = understood(() => decodeJson(bytes, { strict: true }))
-  return { value, strictErrors: duplicates.map((path) => `duplicate field "${path}"`) }
-}
-
-function fromYaml(bytes: Buffer): Body {
-  return understood(() => decodeYaml(bytes, { strict: true }))
-}
-
-function understood<T>(decode: () => T): T {
   try {
-    return decode()
+    if (type === 'application/json') return fromJson(bytes)
+    if (type === 'application/yaml') return fromYaml(bytes)
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(error.message)
-    throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw unrecognized(served.type.kind, `couldn't get version/kind; json parse error: ${error.message}`, bytes)
+  }
+  if (served.definition.crd) throw unsupportedMediaType(['application/json', 'application/yaml'])
+  return fromProtobuf(bytes)
+}
+
+function fromProtobuf(bytes: Buffer): Body {
+  try {
+    return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
+  } catch (error) {
+    throw error instanceof ProtobufError ? badRequest(error.message) : error
   }
 }
 
-function reply({ exchange, route, warnings, site }: Call): Reply {
+function patchBody(type: PatchType, bytes: Buffer): Body {
+  try {
+    return type === 'apply' ? fromYaml(bytes) : fromJson(bytes)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    const what = type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch'
+    throw badRequest(`${what}: ${error.message}`)
+  }
+}
+
+function fromJson(raw: Buffer): Body {
+  const { value, duplicates } = decodeJson(raw, { strict: true })
+  return { value, strictErrors: duplicates.map((path) => `duplicate field "${path}"`), raw }
+}
+
+function fromYaml(raw: Buffer): Body {
+  return { ...decodeYaml(raw, { strict: true }), raw }
+}
+
+function reply({ exchange, route, served, warnings, site }: Call): Reply {
   const include = route.query.get('includeObject') ?? 'Metadata'
   if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw new StatusError(
@@ -274,9 +299,17 @@ function reply({ exchange, route, warnings, site }: Call): Reply {
   }
   return {
     exchange,
-    media: resourceMedia(exchange.headers.accept),
+    media: mediaFor(exchange, route.query.get('pretty'), served.definition.crd !== undefined),
     warnings,
     include: include as IncludeObject,
     now: site.engine.clock.now(),
+  }
+}
+
+function mediaFor({ headers }: Exchange, pretty: string | null, custom: boolean): Media {
+  try {
+    return readable(resourceMedia(headers.accept), pretty, headers['user-agent'])
+  } catch (error) {
+    throw custom ? error : builtInRefusal(error)
   }
 }

@@ -1,4 +1,4 @@
-import { badRequest, fieldErrors, invalid } from '@crosstie/kube'
+import { badRequest, type FieldError, fieldErrors, invalid } from '@crosstie/kube'
 import type { ListParameters } from '../verbs/list.js'
 import type { WatchParameters } from '../verbs/watch.js'
 import { truthy } from './route.js'
@@ -6,6 +6,7 @@ import { truthy } from './route.js'
 const text = (query: URLSearchParams, name: string) => query.get(name) || undefined
 
 export function listParameters(query: URLSearchParams): ListParameters {
+  integer(query, 'timeoutSeconds')
   return {
     labelSelector: text(query, 'labelSelector'),
     fieldSelector: text(query, 'fieldSelector'),
@@ -13,11 +14,12 @@ export function listParameters(query: URLSearchParams): ListParameters {
     continue: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     resourceVersionMatch: text(query, 'resourceVersionMatch'),
+    sendInitialEvents: boolean(query, 'sendInitialEvents'),
   }
 }
 
 export function watchParameters(query: URLSearchParams): WatchParameters & { readonly timeoutSeconds?: number } {
-  const sendInitialEvents = query.has('sendInitialEvents') ? truthy(query.get('sendInitialEvents')) : undefined
+  const sendInitialEvents = boolean(query, 'sendInitialEvents')
   checkInitialEvents(query, sendInitialEvents)
   return {
     labelSelector: text(query, 'labelSelector'),
@@ -29,29 +31,19 @@ export function watchParameters(query: URLSearchParams): WatchParameters & { rea
   }
 }
 
+const MATCH = 'resourceVersionMatch'
+
 function checkInitialEvents(query: URLSearchParams, sendInitialEvents: boolean | undefined): void {
-  const match = query.get('resourceVersionMatch') ?? ''
-  const options = { group: 'meta.k8s.io', kind: 'ListOptions' }
-  if (sendInitialEvents === undefined) {
-    if (match === '') return
-    throw invalid(options, '', [
-      fieldErrors.forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      ),
-    ])
+  const match = query.get(MATCH) ?? ''
+  const errors: FieldError[] = []
+  if (sendInitialEvents === undefined && match !== '') {
+    errors.push(fieldErrors.forbidden(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`))
   }
-  if (match === '') {
-    throw invalid(options, '', [
-      fieldErrors.forbidden(
-        'resourceVersionMatch',
-        'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-      ),
-    ])
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(fieldErrors.forbidden(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`))
   }
-  if (match !== 'NotOlderThan') {
-    throw invalid(options, '', [fieldErrors.notSupported('resourceVersionMatch', match, ['NotOlderThan'])])
-  }
+  if (match !== '' && match !== 'NotOlderThan') errors.push(fieldErrors.notSupported(MATCH, match, ['NotOlderThan']))
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
 }
 
 export interface WriteParameters {
@@ -66,12 +58,14 @@ const MANAGER_LENGTH_MAX = 128
 /** The parameters of every write; `kind` names the options object that complaints are about. */
 export function writeParameters(kind: string, query: URLSearchParams, userAgent: string | undefined): WriteParameters {
   const options = { group: 'meta.k8s.io', kind }
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  const dryRun = query.getAll('dryRun')
   const wrong = dryRun.find((value) => value !== 'All')
   if (wrong !== undefined) throw invalid(options, '', [fieldErrors.notSupported('dryRun', dryRun, ['All'])])
   const validation = query.get('fieldValidation') || 'Warn'
   if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
-    throw invalid(options, '', [fieldErrors.notSupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn'])])
+    throw invalid(options, '', [
+      fieldErrors.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']),
+    ])
   }
   const fieldManager = query.get('fieldManager') ?? ''
   checkManager(options, fieldManager)
@@ -87,11 +81,14 @@ function checkManager(options: { group: string; kind: string }, manager: string)
   if (manager.length > MANAGER_LENGTH_MAX) {
     throw invalid(options, '', [fieldErrors.tooLong('fieldManager', manager, MANAGER_LENGTH_MAX)])
   }
-  const odd = [...manager].find((letter) => /\p{C}/u.test(letter))
-  if (odd !== undefined) {
-    throw invalid(options, '', [
-      fieldErrors.invalid('fieldManager', manager, 'should only contain printable characters'),
-    ])
+  let position = 0
+  for (const letter of manager) {
+    if (/\p{C}/u.test(letter)) {
+      const point = letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+      const why = `invalid character U+${point} (at position ${position})`
+      throw invalid(options, '', [fieldErrors.invalid('fieldManager', manager, why)])
+    }
+    position += Buffer.byteLength(letter)
   }
 }
 
@@ -111,4 +108,8 @@ function integer(query: URLSearchParams, name: string): number | undefined {
   if (!value) return undefined
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax`)
   return Number(value)
+}
+
+function boolean(query: URLSearchParams, name: string): boolean | undefined {
+  return query.has(name) ? truthy(query.get(name)) : undefined
 }

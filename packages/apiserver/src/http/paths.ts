@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.js'
 import { sendValue } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { plainJson, plainMedia } from './media.js'
 import type { PathRoute } from './route.js'
-import { pageNotFound, type Site } from './serve.js'
+import { PageNotFoundError, type Site } from './serve.js'
 
 /** Everything that is not a resource: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
@@ -13,7 +14,7 @@ export async function servePath(site: Site, exchange: Exchange, route: PathRoute
   if (page) return await page(exchange, route)
   if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path)
   const document = discoveryDocument(site, path)
-  if (!document) throw pageNotFound()
+  if (!document) throw new PageNotFoundError()
   await sendPlain(exchange, document)
 }
 
@@ -33,9 +34,13 @@ async function serveRoots(site: Site, exchange: Exchange, path: string): Promise
   }
   const { group, version } = wanted.as
   const document = aggregatedDiscovery(registry, path === '/api', `${group}/${version}`)
-  const contentType = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`
-  const media = { ...plainJson, contentType }
-  await sendValue({ exchange, media, warnings: [], now: 0 }, 200, document, { vary: 'Accept' })
+  const etag = `"${createHash('sha512').update(JSON.stringify(document)).digest('hex').toUpperCase()}"`
+  if (exchange.headers['if-none-match'] === etag) {
+    exchange.respond(304, { etag, vary: 'Accept', 'cache-control': 'no-cache, private' })
+    return
+  }
+  const media = { ...plainJson, contentType: `application/json;g=${group};v=${version};as=APIGroupDiscoveryList` }
+  await sendValue({ exchange, media, warnings: [], now: 0 }, 200, document, { vary: 'Accept', etag })
 }
 
 function discoveryDocument({ engine: { registry } }: Site, path: string): unknown {
@@ -53,7 +58,11 @@ export async function sendPlain(exchange: Exchange, value: unknown): Promise<voi
 export function sendText(exchange: Exchange, status: number, text: string): void {
   exchange.respond(
     status,
-    { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-cache, private',
+      'x-content-type-options': 'nosniff',
+    },
     Buffer.from(text),
   )
 }

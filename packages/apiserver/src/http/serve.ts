@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { badRequest, messageOf, StatusError } from '@crosstie/kube'
+import { badRequest, messageOf, notFound, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
@@ -13,7 +13,7 @@ import type { Exchange } from './exchange.js'
 import { identify } from './gate.js'
 import { errorMedia } from './media.js'
 import { methods } from './methods.js'
-import { servePath } from './paths.js'
+import { sendText, servePath } from './paths.js'
 import { type PathRoute, type ResourceRoute, routeOf } from './route.js'
 
 /** All that requests are served from. */
@@ -88,49 +88,77 @@ function attributesOf({ verb, group, resource, subresource, name, namespace }: R
 function resolve({ engine }: Site, route: ResourceRoute): Served {
   const served = engine.registry.resolve(route.group, route.version, route.resource)
   // A namespaced kind is listed over all namespaces without one in the URL, but never written or read by name.
-  const scoped = served && (served.definition.namespaced ? route.namespaced || collective(route) : !route.namespaced)
-  if (!served || !scoped) throw pageNotFound()
-  return served
+  const scoped =
+    served && (served.definition.namespaced ? route.namespaced || overAll(served, route) : !route.namespaced)
+  if (served && scoped) return served
+  // The real server's groups are one program, custom resources another: they say no differently.
+  throw isBuiltIn(engine, route) ? resourceNotFound() : new PageNotFoundError()
 }
 
-function collective({ verb, name }: ResourceRoute): boolean {
-  return name === '' && (verb === 'list' || verb === 'watch' || verb === 'create' || verb === 'deletecollection')
+function isBuiltIn({ registry }: Engine, { group, version }: ResourceRoute): boolean {
+  return registry
+    .definitions()
+    .some((one) => one.group === group && !one.crd && one.versions.some(({ name }) => name === version))
 }
 
-export function pageNotFound(): StatusError {
+function overAll({ definition }: Served, { verb, name }: ResourceRoute): boolean {
+  if (name !== '') return false
+  return verb === 'list' || verb === 'watch' || (!definition.crd && (verb === 'create' || verb === 'deletecollection'))
+}
+
+/** Nothing is served at the path at all: told in plain text, as the real server does. */
+export class PageNotFoundError extends Error {
+  override readonly name = 'PageNotFoundError'
+}
+
+function resourceNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
 }
 
 function methodOf(call: Call): (call: Call) => Promise<void> {
-  const { verb, subresource, namespaced } = call.route
+  const { verb, subresource, name, namespaced } = call.route
+  const { definition, type } = call.served
   const method = methods[subresource ? `${verb}/${subresource}` : verb]
-  if (!method && subresource) throw pageNotFound()
-  if (!method || !offered(call)) throw subresource ? pageNotFound() : methodNotAllowed(call)
-  if (call.served.definition.namespaced && !namespaced) {
-    if (verb === 'create' && !call.served.definition.strategy.answer) throw emptyNamespace()
+  if (subresource && !knows(call, subresource)) throw definition.crd ? notFound(type, name) : resourceNotFound()
+  if (!method || !offered(call) || misplaced(call)) throw methodNotAllowed(call)
+  if (definition.namespaced && !namespaced) {
+    if (verb === 'create' && !definition.strategy.answer) throw emptyNamespace()
     if (verb === 'deletecollection') throw methodNotAllowed(call)
   }
   return method
+}
+
+/** Creating needs a collection, changing needs a name. */
+function misplaced({ route: { verb, name, subresource }, exchange }: Call): boolean {
+  if (exchange.method === 'HEAD') return true
+  if (subresource) return false
+  return verb === 'create' ? name !== '' : (verb === 'update' || verb === 'patch') && name === ''
+}
+
+function knows({ served }: Call, subresource: string): boolean {
+  const { status, scale } = served.version.subresources
+  if (subresource === 'status') return status === true
+  if (subresource === 'scale') return scale !== undefined
+  return (!served.definition.crd && `create/${subresource}` in methods) || `update/${subresource}` in methods
 }
 
 function emptyNamespace(): StatusError {
   return badRequest('an empty namespace may not be set during creation')
 }
 
-function methodNotAllowed({ served }: Call): StatusError {
-  const { group, resource } = served.type
-  return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-    details: { ...(group ? { group } : {}), kind: resource },
-  })
+function methodNotAllowed({ served, route }: Call): StatusError {
+  if (!served.definition.crd) {
+    return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+      details: {},
+    })
+  }
+  const { group, resource: kind } = served.type
+  const message = `${route.verb} is not supported on resources of kind "${kind}.${group}"`
+  return new StatusError(405, 'MethodNotAllowed', message, { details: { group, kind } })
 }
 
 function offered({ served, route }: Call): boolean {
-  const { verb, subresource } = route
-  const { subresources } = served.version
-  if (subresource === 'status') return subresources.status === true
-  if (subresource === 'scale') return subresources.scale !== undefined
-  if (subresource) return true
-  return (served.definition.verbs as readonly string[]).includes(verb)
+  return route.subresource !== '' || (served.definition.verbs as readonly string[]).includes(route.verb)
 }
 
 function warnIfDeprecated({ served, warnings }: Call): void {
@@ -139,6 +167,10 @@ function warnIfDeprecated({ served, warnings }: Call): void {
 }
 
 async function fail(site: Site, exchange: Exchange, warnings: readonly string[], error: unknown): Promise<void> {
+  if (error instanceof PageNotFoundError) {
+    sendText(exchange, 404, '404 page not found\n')
+    return
+  }
   if (!(error instanceof StatusError)) site.report(`${exchange.method} ${exchange.url.split('?', 1)[0]}`, error)
   if (exchange.status !== 0) return
   try {

@@ -15,6 +15,7 @@ const closing = encoder.encode('}\n')
 // A reader that lets this much pile up is cut off; it lists again, which is always right.
 const BACKLOG_BYTES_MAX = 16 * 1024 * 1024
 const BOOKMARK_MS = 60_000
+const BEFORE_END_MS = 2_000
 const TIMEOUT_MIN_SECONDS = 1_800
 
 /** GET with watch=true: a line of JSON per happening until time, client or server ends it. */
@@ -36,6 +37,7 @@ export function serveWatch(
     stop?.()
     clearTimeout(timeout)
     clearInterval(bookmarks)
+    clearTimeout(last)
     stopping.removeEventListener('abort', finish)
     out?.end()
   }
@@ -50,11 +52,14 @@ export function serveWatch(
     if (happening.type === 'ERROR' || out.waiting > BACKLOG_BYTES_MAX) finish()
   }
   stop = watch(engine, request, parameters, sink)
-  const contentType = media.format === 'json' ? `${media.contentType}` : media.contentType
-  out = exchange.stream(200, { 'content-type': contentType, 'cache-control': 'no-cache, private' })
-  const timeout = setTimeout(finish, secondsOf(parameters.timeoutSeconds) * 1000)
+  out = exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
+  const seconds = secondsOf(parameters.timeoutSeconds)
+  const timeout = setTimeout(finish, seconds * 1000)
   const bookmark = (): Happening => ({ type: 'BOOKMARK', revision: engine.store.revision, initialEventsEnd: false })
   const bookmarks = parameters.allowWatchBookmarks ? setInterval(() => sink(bookmark()), BOOKMARK_MS) : undefined
+  // The last word, so that a client that comes back starts from as late as possible.
+  const lastMs = seconds * 1000 - BEFORE_END_MS
+  const last = bookmarks && lastMs > 0 ? setTimeout(() => sink(bookmark()), lastMs) : undefined
   stopping.addEventListener('abort', finish)
   exchange.signal.addEventListener('abort', finish, { once: true })
   for (const happening of early) sink(happening)

@@ -25,6 +25,7 @@ export class Served {
   /** What differs from what is stored, and what is known not to. */
   readonly #views = new WeakMap<Stored, View>()
   #schema: CompiledSchema | undefined
+  #statusSchema: CompiledSchema | undefined
   #rules: Rules | undefined | null = null
 
   constructor(definition: Definition, version: Version) {
@@ -48,6 +49,11 @@ export class Served {
   get schema(): CompiledSchema {
     this.#schema ??= compileSchema(this.version.schema ?? anything)
     return this.#schema
+  }
+
+  get statusSchema(): CompiledSchema {
+    this.#statusSchema ??= compileSchema(this.version.schema?.properties?.['status'] ?? anything)
+    return this.#statusSchema
   }
 
   get rules(): Rules | undefined {

@@ -1,4 +1,5 @@
-import { badRequest } from '@crosstie/kube'
+import { badRequest, isObject, messageOf, type StatusError } from '@crosstie/kube'
+import { decodeJson } from '../wire/json.js'
 
 /** Stands for "go on from here at whatever revision is newest". */
 export const INCONSISTENT = -1
@@ -11,24 +12,27 @@ export function continueAfter(prefix: string, key: string, revision: number): st
 
 export function decodeContinue(prefix: string, token: string): { revision: number; after: string } {
   const { v, rv, start } = parsed(token)
-  if (v !== 'meta.k8s.io/v1')
-    throw badRequest('continue key is not valid: server does not recognize this encoded version')
-  if (!Number.isInteger(rv) || rv === 0)
-    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
-  if (typeof start !== 'string' || start === '')
-    throw badRequest('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)')
+  const version = typeof v === 'string' ? v : ''
+  if (version !== 'meta.k8s.io/v1') throw bad(`server does not recognize this encoded version ${version}`)
+  if (typeof rv !== 'number' || !Number.isInteger(rv) || rv === 0) {
+    throw bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
+  }
+  if (typeof start !== 'string' || start === '') throw bad('encoded start key empty (version meta.k8s.io/v1)')
   const key = start.endsWith('\u0000') ? start.slice(0, -1) : start
-  if (key.split('/').some((part) => part === '..' || part === '.'))
-    throw badRequest('continue key is not valid: ' + start)
-  return { revision: rv as number, after: prefix + key }
+  if (key.split('/').some((part) => part === '..' || part === '.' || part === '')) throw bad(start)
+  return { revision: rv, after: prefix + key }
+}
+
+function bad(why: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`)
 }
 
 function parsed(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
+  const text = Buffer.from(token, 'base64url').toString('latin1')
   try {
-    const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
-    if (typeof value === 'object' && value !== null) return value
-  } catch {
-    // Told below, like any other thing that is not a token of ours.
+    const { value } = decodeJson(text)
+    return isObject(value) ? value : {}
+  } catch (error) {
+    throw bad(messageOf(error))
   }
-  throw badRequest('continue key is not valid: it was not made by this server')
 }

@@ -91,7 +91,6 @@ function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeO
     deletionTimestamp: _d,
     deletionGracePeriodSeconds: _g,
     selfLink: _s,
-    generation: _n,
     ...metadata
   } = object.metadata
   if (resourceVersion) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')

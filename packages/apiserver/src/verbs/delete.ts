@@ -103,22 +103,17 @@ function garbageFinalizers(before: readonly string[], options: DeleteOptions): r
   return same ? before : [...others, ...wanted]
 }
 
-function checkDeletePreconditions(
-  { served, name }: WriteRequest,
-  live: KubeObject,
-  { preconditions }: DeleteOptions,
-): void {
-  const { uid, resourceVersion } = preconditions ?? {}
-  const fail = (what: string, want: string, have: string | undefined) => {
-    throw conflict(
-      served.type,
-      name,
-      `Precondition failed: ${what} in precondition: ${want}, ${what} in object meta: ${have}`,
-    )
+function checkDeletePreconditions({ served, name }: WriteRequest, live: KubeObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions ?? {}
+  const { metadata } = live
+  const type = { group: served.type.group, resource: served.type.kind }
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`
+    throw conflict(type, name, why)
   }
-  if (uid !== undefined && uid !== live.metadata.uid) fail('UID', uid, live.metadata.uid)
-  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
-    fail('ResourceVersion', resourceVersion, live.metadata.resourceVersion)
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
+    throw conflict(type, name, why)
   }
 }
 

@@ -2,12 +2,12 @@ import { notFound } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { View } from '../serving/served.js'
 import type { Request } from './request.js'
-import { checkNotInFuture } from './revision.js'
+import { checkNotInFuture, parseRevision } from './revision.js'
 
 /** GET of one object. */
 export async function get(engine: Engine, request: Request, resourceVersion = ''): Promise<View> {
   const { served, namespace, name } = request
-  checkNotInFuture(engine, resourceVersion)
+  checkNotInFuture(engine, parseRevision(resourceVersion))
   const stored = engine.store.get(served.key(namespace, name))
   if (!stored) throw notFound(served.type, name)
   return await served.view(stored)

@@ -1,10 +1,10 @@
-import { badRequest, StatusError } from '@crosstie/kube'
+import { badRequest, type FieldError, fieldErrors, invalid, StatusError } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { View } from '../serving/served.js'
 import { CompactedError, type Stored, type StoredPage } from '../store/store.js'
 import { continueAfter, decodeContinue, INCONSISTENT } from './continue.js'
 import type { Request } from './request.js'
-import { checkNotInFuture, parseRevision } from './revision.js'
+import { checkNotInFuture, parseListRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 
 export interface ListParameters {
@@ -14,6 +14,8 @@ export interface ListParameters {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: string
+  /** Only to refuse it: it is for watches. */
+  readonly sendInitialEvents?: boolean
 }
 
 export interface Listing {
@@ -29,7 +31,7 @@ export async function list(engine: Engine, request: Request, parameters: ListPar
   checkMatch(parameters)
   const selection = selectionOf(served, parameters)
   const prefix = namespace ? `${served.prefix}${namespace}/` : served.prefix
-  const limit = parameters.limit && parameters.limit > 0 ? parameters.limit : undefined
+  const limit = limitOf(parameters)
   const start = startOf(engine, prefix, parameters)
   if (selection.everything) {
     const page = readPage(engine, prefix, { ...start, limit })
@@ -83,17 +85,23 @@ function finish(prefix: string, page: StoredPage, views: readonly View[], paged:
   }
 }
 
+/** "Any revision will do" is answered from memory at once, in one piece. */
+function limitOf({ limit, resourceVersion }: ListParameters): number | undefined {
+  return limit && limit > 0 && resourceVersion !== '0' ? limit : undefined
+}
+
 function startOf(engine: Engine, prefix: string, parameters: ListParameters): Start {
+  const wanted = parseListRevision(parameters.resourceVersion)
   if (parameters.continue) {
-    if (parseRevision(parameters.resourceVersion) !== 0) {
-      throw badRequest('specifying resource version is not allowed when using continue')
-    }
+    if (wanted !== 0) throw badRequest('specifying resource version is not allowed when using continue')
     const { revision, after } = decodeContinue(prefix, parameters.continue)
     return { revision: revision === INCONSISTENT ? undefined : revision, after }
   }
-  checkNotInFuture(engine, parameters.resourceVersion ?? '')
-  const exact = parameters.resourceVersionMatch === 'Exact'
-  return { revision: exact ? parseRevision(parameters.resourceVersion) : undefined, after: undefined }
+  checkNotInFuture(engine, wanted)
+  const { resourceVersionMatch: match, limit } = parameters
+  // Before there was resourceVersionMatch, a page at a revision meant exactly that one.
+  const exact = match === 'Exact' || (!match && wanted > 0 && limit !== undefined && limit > 0)
+  return { revision: exact ? wanted : undefined, after: undefined }
 }
 
 function readPage(engine: Engine, prefix: string, range: Start & { limit: number | undefined }): StoredPage {
@@ -117,30 +125,28 @@ function expired(prefix: string, after: string | undefined): StatusError {
   })
 }
 
-function checkMatch({ resourceVersion, resourceVersionMatch: match, continue: token }: ListParameters): void {
-  if (!match) return
-  const complain = (value: string, why: string) => {
-    throw new StatusError(
-      422,
-      'Invalid',
-      `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${value}: ${why}`,
-      {
-        details: {
-          group: 'meta.k8s.io',
-          kind: 'ListOptions',
-          causes: [
-            { reason: `FieldValue${value.split(' ')[0]}`, message: `${value}: ${why}`, field: 'resourceVersionMatch' },
-          ],
-        },
-      },
-    )
+const FIELD = 'resourceVersionMatch'
+
+function checkMatch({
+  resourceVersion,
+  resourceVersionMatch: match,
+  continue: token,
+  sendInitialEvents,
+}: ListParameters): void {
+  const errors: FieldError[] = []
+  if (match) {
+    if (!resourceVersion)
+      errors.push(fieldErrors.forbidden(FIELD, `${FIELD} is forbidden unless resourceVersion is provided`))
+    if (token) errors.push(fieldErrors.forbidden(FIELD, `${FIELD} is forbidden when continue is provided`))
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      errors.push(fieldErrors.notSupported(FIELD, match, ['Exact', 'NotOlderThan', '']))
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.push(fieldErrors.forbidden(FIELD, `${FIELD} "exact" is forbidden for resourceVersion "0"`))
+    }
   }
-  if (token) complain('Forbidden', 'resourceVersionMatch is forbidden when continue is provided')
-  if (!resourceVersion) complain('Forbidden', 'resourceVersionMatch is forbidden unless resourceVersion is provided')
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    complain(`NotSupported value: "${match}"`, 'supported values: "Exact", "NotOlderThan", ""')
+  if (sendInitialEvents !== undefined) {
+    errors.push(fieldErrors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
   }
-  if (match === 'Exact' && resourceVersion === '0') {
-    complain('Forbidden', 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
-  }
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
 }

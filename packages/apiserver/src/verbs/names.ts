@@ -7,25 +7,37 @@ const NAME_MAX = 63
 // No vowels and nothing that looks alike: what Kubernetes uses too.
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** The object with its final name and namespace; throws when the URL says otherwise. */
+/** For create: the object with its final name and namespace; throws when the URL says otherwise. */
 export function named(request: WriteRequest, object: KubeObject): KubeObject {
-  const { namespace, name: expected, served } = request
+  const { namespace, served } = request
+  checkNamespace(request, object)
   const { metadata } = object
-  const givenNamespace = metadata.namespace ?? ''
-  if (served.definition.namespaced && givenNamespace !== '' && givenNamespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  const name = metadata.name || expected || generated(metadata.generateName)
+  const name = metadata.name || generated(metadata.generateName)
   if (!name) {
     const { group, kind } = served.type
     throw invalid({ group, kind }, '', [fieldErrors.required('metadata.name', 'name or generateName is required')])
   }
-  if (expected && name !== expected) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`)
-  }
-  if (name === metadata.name && givenNamespace === namespace) return object
+  if (name === metadata.name && (metadata.namespace ?? '') === namespace) return object
   const { namespace: _, ...rest } = metadata
   return { ...object, metadata: { ...rest, name, ...(namespace ? { namespace } : {}) } }
+}
+
+/** For update and apply: the object must say who it is, and say what the URL says. */
+export function sameAsUrl(request: WriteRequest, object: KubeObject): KubeObject {
+  const { namespace, name: expected } = request
+  const { name, namespace: given } = object.metadata
+  if (!name)
+    throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`)
+  if (name !== expected)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`)
+  checkNamespace(request, object)
+  return (given ?? '') === namespace ? object : { ...object, metadata: { ...object.metadata, namespace } }
+}
+
+function checkNamespace({ served, namespace }: WriteRequest, { metadata }: KubeObject): void {
+  const given = metadata.namespace ?? ''
+  if (!served.definition.namespaced || given === '' || given === namespace) return
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 function generated(base: string | undefined): string {

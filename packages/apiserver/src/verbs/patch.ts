@@ -1,18 +1,23 @@
 import {
   badRequest,
   conflict,
+  fieldErrors,
+  invalid,
   isObject,
   type JsonPatchOperation,
   type KubeObject,
   notFound,
+  parseApiVersion,
   StatusError,
+  stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { complete } from '../admission/decode.js'
+import { checkTypeMeta, complete, UnfitError } from '../admission/decode.js'
 import type { Engine } from '../engine.js'
 import { createDecoded } from './create.js'
+import { sameAsUrl } from './names.js'
 import { type Body, type Outcome, resetFieldsOf, type WriteRequest } from './request.js'
-import { checkPreconditions, modify, type Proposal } from './update.js'
+import { checkRevision, checkUid, modify, type Proposal } from './update.js'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
@@ -27,11 +32,48 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
   if (body.type === 'strategic' && request.served.definition.crd) throw unsupportedStrategic()
   return await modify(engine, request, (live) => {
     const patched = patchOf(request, live, body)
-    const object = complete(request, patched, body.strictErrors)
-    checkName(request, object)
-    checkPreconditions(request, object, live, true)
+    const object = sameAsUrl(request, patchedObject(request, patched, body))
+    checkRevision(request, object, live, true)
     return { object }
   })
+}
+
+/** What a patch makes must still be of the kind. */
+function patchedObject(request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
+  const { served } = request
+  try {
+    if (served.definition.crd) checkTypeMeta(served, patched)
+    else if (patched.apiVersion !== served.apiVersion)
+      throw new UnfitError(unregistered(patched.apiVersion, patched.kind))
+    const typed = patched.kind === served.type.kind ? patched : { ...patched, kind: served.type.kind }
+    return complete(request, typed, body.strictErrors)
+  } catch (error) {
+    if (!(error instanceof UnfitError)) throw error
+    const shown = body.type === 'strategic' ? goMap(body.value) : stringify(patched)
+    const why = body.type === 'strategic' ? conversionError(error.message) : error.message
+    throw invalid({ group: '', kind: '' }, '', [fieldErrors.invalid('patch', shown, why)])
+  }
+}
+
+function unregistered(apiVersion: string, kind: string): string {
+  return `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
+}
+
+/** The real server merges strategically between Go values, where a misfit is told by another decoder. */
+function conversionError(message: string): string {
+  const [, given, wanted] = /cannot unmarshal (\w+) into Go .* of type (\S+)$/.exec(message) ?? []
+  if (given === undefined) return message
+  return given === 'number' ? `cannot convert int64 to ${wanted}` : `unrecognized type: ${wanted}`
+}
+
+/** `map[a:1 b:map[c:[x y]]]`: how Go prints a map. */
+function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`
+  if (!isObject(value)) return value === null ? '<nil>' : String(value)
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goMap(value[key])}`)
+  return `map[${members.join(' ')}]`
 }
 
 function unsupportedStrategic(): StatusError {
@@ -51,11 +93,6 @@ function patchOf({ served }: WriteRequest, live: KubeObject, { type, value }: Pa
   return patched as unknown as KubeObject
 }
 
-function checkName({ name }: WriteRequest, { metadata }: KubeObject): void {
-  if (metadata.name === name) return
-  throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
-}
-
 /** Server-side apply: creates what is not there. */
 async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Promise<Outcome> {
   const { served, namespace, name, subresource } = request
@@ -71,7 +108,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
       now: engine.clock.now(),
       resetFields: resetFieldsOf(request),
     })
-    return { object: complete({ ...request, fieldValidation: 'Ignore' }, object), tracked: true }
+    return { object: sameAsUrl(request, complete({ ...request, fieldValidation: 'Ignore' }, object)), tracked: true }
   }
   // The object may come or go between our look and our write: then look again.
   for (;;) {
@@ -81,7 +118,8 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
         return await createApplied(engine, request, (await settle(undefined)).object, applied)
       }
       return await modify(engine, request, (live) => {
-        checkPreconditions(request, applied, live, true)
+        checkUid(request, applied, live)
+        checkRevision(request, applied, live, true)
         return settle(live)
       })
     } catch (error) {
@@ -114,29 +152,19 @@ async function createApplied(
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
     throw conflict(request.served.type, request.name, why)
   }
-  return await createDecoded(engine, request, object, { tracked: true })
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return await createDecoded(engine, request, { ...object, metadata }, { tracked: true })
 }
 
-function appliedOf(request: WriteRequest, body: PatchBody): KubeObject {
-  const { served, namespace, name } = request
-  const { value } = body
-  if (!isObject(value)) throw badRequest('error decoding YAML: the applied configuration must be an object')
-  const { apiVersion, kind, metadata = {} } = value
-  if (!kind || !apiVersion)
-    throw badRequest(`Object '${kind ? 'apiVersion' : 'Kind'}' is missing in the applied configuration`)
+function appliedOf(request: WriteRequest, { value }: PatchBody): KubeObject {
+  const { served } = request
+  const given = isObject(value) ? value : {}
+  const { apiVersion = '', kind = '', metadata = {} } = given
   if (apiVersion !== served.apiVersion || kind !== served.type.kind) {
-    const want = `${served.apiVersion}, Kind=${served.type.kind}`
-    throw badRequest(`invalid object type: ${String(apiVersion)}, Kind=${String(kind)}, want ${want}`)
+    const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: String(apiVersion) }
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(kind)}`)
   }
-  if (!isObject(metadata)) throw badRequest('metadata must be an object')
-  if (metadata['name'] !== undefined && metadata['name'] !== name) {
-    throw badRequest(
-      `the name of the object (${String(metadata['name'])}) does not match the name on the URL (${name})`,
-    )
-  }
-  const own = { ...metadata, name, ...(namespace ? { namespace } : {}) }
-  if (metadata['namespace'] && metadata['namespace'] !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  return { ...value, metadata: own } as unknown as KubeObject
+  const object = { ...given, metadata: isObject(metadata) ? metadata : {} } as unknown as KubeObject
+  sameAsUrl(request, object)
+  return object
 }

@@ -30,6 +30,8 @@ export interface WriteRequest extends Request {
 export interface Body {
   readonly value: unknown
   readonly strictErrors: readonly string[]
+  /** What was sent, for messages. */
+  readonly raw?: Uint8Array
 }
 
 /** What a write came to, in the version that was asked for. */

@@ -1,10 +1,12 @@
-import { badRequest, getOwn, isObject, type KubeObject, setOwn } from '@crosstie/kube'
+import { badRequest, isObject, type KubeObject, StatusError } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch } from '@crosstie/kube/patch'
 import type { Engine } from '../engine.js'
 import { get } from './get.js'
+import { sameAsUrl } from './names.js'
 import type { PatchBody } from './patch.js'
 import type { Body, Request, WriteRequest } from './request.js'
-import { checkPreconditions, modify } from './update.js'
+import { valueAt, withValueAt } from './scale-path.js'
+import { checkRevision, modify } from './update.js'
 
 /** autoscaling/v1 Scale: the replicas of any kind that says where it keeps them. */
 export async function getScale(engine: Engine, request: Request): Promise<KubeObject> {
@@ -30,50 +32,40 @@ async function modifyScale(
 ): Promise<KubeObject> {
   const { specReplicasPath } = request.served.version.subresources.scale!
   const outcome = await modify(engine, request, (live) => {
-    const scale = change(scaleOf(request, live))
-    if (!isObject(scale)) throw badRequest('the body must be a Scale of autoscaling/v1')
-    const { metadata = {}, spec = {} } = scale
-    if (isObject(metadata) && 'resourceVersion' in metadata) {
-      checkPreconditions(request, { ...live, metadata } as KubeObject, live, true)
+    const scale = change(scaleOf(request, live, true))
+    if (!isObject(scale) || !isObject(scale['metadata'])) throw badRequest('the body must be a Scale of autoscaling/v1')
+    if (scale['kind'] !== 'Scale' || scale['apiVersion'] !== 'autoscaling/v1') {
+      throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"')
     }
-    const replicas = isObject(spec) ? (spec['replicas'] ?? 0) : 0
-    if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale must be a number')
-    return { object: withPath(live, specReplicasPath, replicas) }
+    sameAsUrl(request, scale as unknown as KubeObject)
+    checkRevision(request, scale as unknown as KubeObject, live, true)
+    const replicas = isObject(scale['spec']) ? (scale['spec']['replicas'] ?? 0) : 0
+    if (typeof replicas !== 'number') {
+      throw badRequest(
+        `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
+      )
+    }
+    return { object: withValueAt(live, specReplicasPath, replicas) }
   })
   return scaleOf(request, outcome.object)
 }
 
-function scaleOf({ served }: Request, object: KubeObject): KubeObject {
+function scaleOf({ served }: Request, object: KubeObject, forWrite = false): KubeObject {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = served.version.subresources.scale!
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const selector = labelSelectorPath ? at(object, labelSelectorPath) : undefined
+  const replicas = valueAt(object, specReplicasPath)
+  if (replicas === undefined && !forWrite) {
+    const message = `the spec replicas field "${specReplicasPath}" does not exist`
+    throw new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
+      details: { causes: [{ message }] },
+    })
+  }
+  const selector = labelSelectorPath ? valueAt(object, labelSelectorPath) : undefined
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, ...(namespace ? { namespace } : {}), uid, resourceVersion, creationTimestamp },
-    spec: { ...(at(object, specReplicasPath) === undefined ? {} : { replicas: at(object, specReplicasPath) }) },
-    status: { replicas: at(object, statusReplicasPath) ?? 0, ...(selector ? { selector } : {}) },
+    spec: replicas ? { replicas } : {},
+    status: { replicas: valueAt(object, statusReplicasPath) ?? 0, ...(selector ? { selector } : {}) },
   }
-}
-
-const parts = (path: string) => path.split('.').filter((part) => part !== '')
-
-function at(object: unknown, path: string): unknown {
-  let value = object
-  for (const part of parts(path)) value = isObject(value) ? getOwn(value, part) : undefined
-  return value
-}
-
-function withPath(object: KubeObject, path: string, value: unknown): KubeObject {
-  const copy: Record<string, unknown> = { ...object }
-  let place = copy
-  const names = parts(path)
-  for (const name of names.slice(0, -1)) {
-    const below = getOwn(place, name)
-    const next = isObject(below) ? { ...below } : {}
-    setOwn(place, name, next)
-    place = next
-  }
-  setOwn(place, names.at(-1)!, value)
-  return copy as unknown as KubeObject
 }

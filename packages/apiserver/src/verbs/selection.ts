@@ -47,9 +47,10 @@ function reader(served: Served, field: string): (object: KubeObject) => string {
 }
 
 function unsupported({ definition }: Served, field: string): Error {
+  const selects = definition.versions[0]!.selectableFields.length > 0
   return badRequest(
-    definition.crd || definition.versions[0]!.selectableFields.length === 0
+    definition.crd || selects
       ? `field label not supported: ${field}`
-      : `field label "${field}" not supported for ${definition.names.kind}`,
+      : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
   )
 }

@@ -1,11 +1,11 @@
-import { badRequest, conflict, equal, fieldErrors, invalid, type KubeObject, notFound } from '@crosstie/kube'
+import { conflict, equal, fieldErrors, invalid, type KubeObject, notFound, StatusError } from '@crosstie/kube'
 import { withoutNewTimes } from '@crosstie/kube/patch'
 import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
-import { PreconditionError, type Stored, type Write } from '../store/store.js'
+import { PreconditionError, type Stored } from '../store/store.js'
 import { createDecoded } from './create.js'
-import { named } from './names.js'
+import { sameAsUrl } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { toStorage } from './storage.js'
 import { checkValid } from './validate.js'
@@ -17,13 +17,14 @@ const RETRIES_MAX = 10
 /** PUT: replaces an object, or its status. */
 export async function update(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const { served } = request
-  const object = named(request, decode(request, body))
+  const object = sameAsUrl(request, decode(request, body))
   const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
   if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
     return await createDecoded(engine, request, object)
   }
   return await modify(engine, request, (live) => {
-    checkPreconditions(request, object, live, unconditionalUpdate)
+    checkUid(request, object, live)
+    checkRevision(request, object, live, unconditionalUpdate)
     return { object }
   })
 }
@@ -55,10 +56,16 @@ export async function modify(
     const proposal = proposed instanceof Promise ? await proposed : proposed
     const object = withoutNewTimes(await settle(engine, request, proposal, live), live)
     if (request.dryRun) return unstored(object)
-    if (equal(object, live) && !vanishes(request, object)) return await unchanged(engine, request, tip)
+    const vanishing = vanishes(request, object)
+    if (!vanishing && equal(object, live)) return await unchanged(engine, request, tip)
     try {
-      const stored = await toStorage(engine, served, object, signal)
-      const [change] = await engine.store.write([writeOf(request, key, tip, stored)])
+      if (vanishing) {
+        // Watchers see it go as it last was; the writer sees what it wrote.
+        await engine.store.write([{ do: 'delete', key, expect: tip.revision }])
+        return unstored(object)
+      }
+      const stored = served.isStorage ? object : await toStorage(engine, served, object, signal)
+      const [change] = await engine.store.write([{ do: 'put', key, expect: tip.revision, object: stored }])
       return await outcomeOf(request, change!.now)
     } catch (error) {
       if (!(error instanceof PreconditionError)) throw error
@@ -125,7 +132,13 @@ function withStatus(object: KubeObject, status: unknown): KubeObject {
 
 function keepServersFields(object: KubeObject, live: KubeObject): KubeObject {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata
-  const { selfLink: _, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, ...given } = object.metadata
+  const {
+    selfLink: _s,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _p,
+    generation: _g,
+    ...given
+  } = object.metadata
   return {
     ...object,
     metadata: {
@@ -155,36 +168,38 @@ function vanishes({ served }: WriteRequest, { metadata, ...rest }: KubeObject): 
   return !served.definition.strategy.holds?.({ metadata, ...rest } as KubeObject)
 }
 
-function writeOf(request: WriteRequest, key: string, tip: Stored, object: KubeObject): Write {
-  return vanishes(request, object)
-    ? { do: 'delete', key, expect: tip.revision, object }
-    : { do: 'put', key, expect: tip.revision, object }
-}
-
 /** Nothing to write, but what we answer with must be durable all the same. */
 async function unchanged(engine: Engine, request: WriteRequest, tip: Stored): Promise<Outcome> {
   if (tip.revision > engine.store.revision) await engine.store.write([])
   return await outcomeOf(request, tip)
 }
 
-export function checkPreconditions(
+/** An update that names a uid means that very object. */
+export function checkUid({ served, name, namespace }: WriteRequest, given: KubeObject, live: KubeObject): void {
+  const { uid } = given.metadata
+  if (!uid || uid === live.metadata.uid) return
+  const { group, resource } = served.type
+  const key = `/registry/${group ? `${group}/` : ''}${resource}/${namespace ? `${namespace}/` : ''}${name}`
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`
+  const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
+  throw conflict(served.type, name, storage)
+}
+
+/** A write that names a revision builds on that very state. */
+export function checkRevision(
   { served, name }: WriteRequest,
   given: KubeObject,
   live: KubeObject,
   unconditional: boolean,
 ): void {
-  const { uid, resourceVersion } = given.metadata
-  if (uid && uid !== live.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`
-    throw conflict(served.type, name, why)
-  }
+  const { resourceVersion } = given.metadata
   if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
-    throw badRequest(`resource version "${resourceVersion}" is invalid: it must be an unsigned integer`)
+    throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`)
   }
   if (!resourceVersion || resourceVersion === '0') {
     if (unconditional) return
-    const { group, kind } = served.type
-    throw invalid({ group, kind }, name, [
+    const { group, resource } = served.type
+    throw invalid({ group, kind: resource }, name, [
       fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])
   }

@@ -1,6 +1,14 @@
-import { type FieldError, invalid, type KubeObject, validateObjectMeta, validateObjectMetaUpdate } from '@crosstie/kube'
+import {
+  type FieldError,
+  fieldErrors,
+  invalid,
+  type KubeObject,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '@crosstie/kube'
 import type { WriteContext } from '../definitions/definition.js'
 import type { WriteRequest } from './request.js'
+import { valueAt } from './scale-path.js'
 
 /** Throws 422 with everything that is wrong with the object. */
 export function checkValid(
@@ -16,24 +24,58 @@ export function checkValid(
 }
 
 function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  if (old) return validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
   const { namespaced, strategy } = served.definition
-  return validateObjectMeta(object.metadata, { namespaced, nameRule: strategy.nameRule, path: 'metadata' })
+  if (!old) return validateObjectMeta(object.metadata, { namespaced, nameRule: strategy.nameRule, path: 'metadata' })
+  // The real server looks twice, once for all kinds and once for this one, and lists both.
+  const errors = validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
+  return [...errors, ...errors]
 }
 
 function bodyErrors(
-  { served }: WriteRequest,
+  request: WriteRequest,
   object: KubeObject,
   old: KubeObject | undefined,
   context: WriteContext,
 ): readonly FieldError[] {
+  const { served } = request
   const particular = served.definition.strategy.validate?.(object, old, context) ?? []
   if (!served.definition.crd || !served.version.schema) return particular
   const { schema, rules } = served
-  const shape = [...particular, ...schema.validate(object, old), ...schema.validateListTypes(object, old)]
+  const shape = [
+    ...particular,
+    ...shapeErrors(request, object, old),
+    ...scaleErrors(request, object),
+    ...schema.validateListTypes(object, old),
+  ]
+  if (!rules) return shape
   // Rules read fields by their types: they run only on an object whose shape holds.
-  if (rules && !shape.some(blocksRules)) shape.push(...rules.validate(object, old))
-  return shape
+  if (!shape.some(blocksRules)) return [...shape, ...rules.validate(object, old)]
+  return [...shape, fieldErrors.invalid('<nil>', null, UNCHECKED)]
+}
+
+const UNCHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+function shapeErrors(
+  { served, subresource }: WriteRequest,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
+  if (subresource !== 'status') return served.schema.validate(object, old)
+  return object['status'] === undefined ? [] : served.statusSchema.validate(object['status'], old?.['status'], 'status')
+}
+
+const INT32_MAX = 2 ** 31 - 1
+
+function scaleErrors({ served, subresource }: WriteRequest, object: KubeObject): FieldError[] {
+  const { scale } = served.version.subresources
+  if (!scale) return []
+  const path = subresource === 'status' ? scale.statusReplicasPath : scale.specReplicasPath
+  const replicas = valueAt(object, path)
+  if (typeof replicas !== 'number') return []
+  if (replicas < 0) return [fieldErrors.invalid(path, replicas, 'should be a non-negative integer')]
+  if (replicas > INT32_MAX) return [fieldErrors.invalid(path, replicas, `should be less than or equal to ${INT32_MAX}`)]
+  return []
 }
 
 // The real server skips rules when a field is missing, of the wrong type, too

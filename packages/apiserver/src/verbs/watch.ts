@@ -3,7 +3,7 @@ import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
 import { type Change, CompactedError, type Stored } from '../store/store.js'
 import type { Request } from './request.js'
-import { checkNotInFuture, parseRevision } from './revision.js'
+import { parseRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 
 export interface WatchParameters {
@@ -29,19 +29,27 @@ export type Sink = (happening: Happening) => void
 export function watch(engine: Engine, request: Request, parameters: WatchParameters, sink: Sink): () => void {
   const { served, namespace } = request
   const selection = selectionOf(served, parameters)
-  checkNotInFuture(engine, parameters.resourceVersion ?? '')
   const from = parseRevision(parameters.resourceVersion)
   const watcher = new Watcher(served, namespace, selection, sink)
   const fromState = parameters.sendInitialEvents ?? from === 0
   try {
     if (fromState) return followState(engine, request, watcher, parameters)
-    return engine.hub.follow(served.prefix, from || engine.store.revision, watcher.onChange)
+    return followFrom(engine, served.prefix, from || engine.store.revision, watcher.onChange)
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error
     const message = `too old resource version: ${from} (${error.compacted})`
     sink({ type: 'ERROR', error: new StatusError(410, 'Expired', message) })
     return () => {}
   }
+}
+
+/** A revision that is yet to come is waited for: what happens before it was asked not to be told. */
+function followFrom(engine: Engine, prefix: string, from: number, listener: (change: Change) => void): () => void {
+  const current = engine.store.revision
+  if (from <= current) return engine.hub.follow(prefix, from, listener)
+  return engine.hub.follow(prefix, current, (change) => {
+    if (change.revision > from) listener(change)
+  })
 }
 
 function followState(engine: Engine, request: Request, watcher: Watcher, parameters: WatchParameters): () => void {

@@ -47,10 +47,7 @@ export const plainOffer: Offer = { writes: [JSON_TYPE, YAML_TYPE], transforms: (
 /** `/api` and `/apis`, when the client knows aggregated discovery. */
 export const aggregatedDiscoveryOffer: Offer = {
   writes: [JSON_TYPE],
-  transforms: (as) =>
-    as?.group === 'apidiscovery.k8s.io' &&
-    (as.version === 'v2' || as.version === 'v2beta1') &&
-    as.kind === 'APIGroupDiscoveryList',
+  transforms: (as) => as?.group === 'apidiscovery.k8s.io' && as.version === 'v2' && as.kind === 'APIGroupDiscoveryList',
 }
 
 /** The best answer that the endpoint offers and the Accept header allows, or undefined. */
