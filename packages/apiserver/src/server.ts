@@ -13,6 +13,7 @@ import { runServiceAccounts } from './access/serviceaccounts.js'
 import { ServiceAccountTokens } from './access/tokens.js'
 import { authenticated, MASTERS, type UserInfo } from './access/user.js'
 import { DefinitionLifecycle } from './definitions/lifecycle.js'
+import { validateCrd } from './definitions/validate.js'
 import { type Engine, noAdmission } from './engine.js'
 import { GarbageCollector } from './garbage/collector.js'
 import { EventExpiry } from './garbage/events.js'
@@ -138,14 +139,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   })
   const staticTokens = await readTokens(options.tokenFile)
   const authenticator = new Authenticator({ tokens, staticTokens, clock })
-  const registry = new Registry(
-    builtIn(
-      authorizer,
-      authenticator,
-      () => [],
-      () => undefined,
-    ),
-  )
+  const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, () => undefined))
   const hub = new Hub(store)
   const engine: Engine = { store, registry, hub, clock, admission: noAdmission }
   const keepers = [
