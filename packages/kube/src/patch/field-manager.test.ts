@@ -207,6 +207,93 @@ test('what only one applier owned goes when it applies nothing any more', () => 
   )
 })
 
+interface Typed {
+  readonly schema: JSONSchemaProps
+  readonly value: fc.Arbitrary<unknown>
+}
+
+/** Any schema, with values that fit it. */
+const { typed } = fc.letrec<{ typed: Typed; leaf: Typed; object: Typed; list: Typed; keyed: Typed; map: Typed }>(
+  (tie) => ({
+    leaf: fc.constantFrom<Typed>(
+      { schema: { type: 'string' }, value: word },
+      { schema: { type: 'integer' }, value: fc.integer({ min: 0, max: 3 }) },
+      { schema: { type: 'boolean' }, value: fc.boolean() },
+      { schema: { 'x-kubernetes-int-or-string': true }, value: fc.oneof(word, fc.nat(3)) },
+      { schema: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' }, value: words },
+      { schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, value: fc.dictionary(word, word) },
+    ),
+    object: fc.dictionary(word, tie('typed'), { maxKeys: 4 }).chain((fields) =>
+      fc.boolean().map((atomic): Typed => {
+        const properties = Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))
+        const values = Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
+        const mapType = atomic ? ({ 'x-kubernetes-map-type': 'atomic' } as const) : {}
+        return {
+          schema: { type: 'object', properties, ...mapType },
+          value: Object.keys(fields).length === 0 ? fc.constant({}) : fc.record(values, { requiredKeys: [] }),
+        }
+      }),
+    ),
+    list: tie('typed').map(
+      ({ schema, value }): Typed => ({
+        schema: { type: 'array', items: schema },
+        value: fc.array(value, { maxLength: 2 }),
+      }),
+    ),
+    keyed: tie('typed').map(
+      ({ schema, value }): Typed => ({
+        schema: {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['id'],
+          items: { type: 'object', properties: { id: { type: 'string' }, content: schema } },
+        },
+        value: fc.uniqueArray(fc.record({ id: word, content: value }, { requiredKeys: ['id'] }), {
+          maxLength: 3,
+          selector: ({ id }) => id,
+        }),
+      }),
+    ),
+    map: tie('typed').map(
+      ({ schema, value }): Typed => ({
+        schema: { type: 'object', additionalProperties: schema },
+        value: fc.dictionary(word, value, { maxKeys: 3 }),
+      }),
+    ),
+    typed: fc.oneof({ maxDepth: 4 }, tie('leaf'), tie('object'), tie('list'), tie('keyed'), tie('map')),
+  }),
+)
+
+test('whatever the schema: re-applying changes nothing, and what is stored is what was written', () => {
+  const histories = typed.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value, value, value))
+  fc.assert(
+    fc.property(histories, ([schema, stored, updated, applied]) => {
+      const kind = new FieldManager({
+        kind: 'Foo',
+        versions: { [version]: { type: 'object', properties: { spec: schema } } },
+      })
+      const object = (spec: unknown): KubeObject => ({
+        apiVersion: version,
+        kind: 'Foo',
+        metadata: { name: 'x' },
+        spec,
+      })
+      const created = kind.trackUpdate({ updated: object(stored), manager: 'a', version, now: 1000 }) as KubeObject
+      const live = { ...created, metadata: { ...created.metadata, uid: 'u' } }
+      const change = { ...live, spec: updated }
+      const changed = kind.trackUpdate({ live, updated: change, manager: 'b', version, now: 2000 }) as KubeObject
+      assert.deepEqual(changed['spec'], updated)
+      const input = { applied: object(applied), manager: 'c', force: true, version, now: 3000 }
+      const first = (kind.applyPatch({ ...input, live: changed }) as ApplyResult).object
+      const second = kind.applyPatch({ ...input, live: first, now: 4000 }) as ApplyResult
+      assert.equal(second.managedFieldsChanged, false)
+      assert.equal(second.object, first)
+      assert.equal(JSON.stringify(JSON.parse(JSON.stringify(first))), JSON.stringify(first))
+    }),
+    { numRuns: 300 },
+  )
+})
+
 test('two appliers of different fields do not meet', () => {
   fc.assert(
     fc.property(fc.integer(), word, (n, s) => {

@@ -1,3 +1,4 @@
+import { timestamp } from '../clock.js'
 import { isObject } from '../json.js'
 import type { ManagedFieldsEntry } from '../object.js'
 import { decodeFields, type FieldSet, FieldSetError, rememberCanonical, union } from './field-set.js'
@@ -67,19 +68,34 @@ function decodeEntry(entry: Readonly<Record<string, unknown>>, index: number): H
     operation,
     version: apiVersion,
     subresource: typeof subresource === 'string' ? subresource : '',
-    time: typeof time === 'string' ? time : undefined,
+    time: typeof time === 'string' ? inSeconds(time) : undefined,
     set,
   } as const
   return set === fieldsV1 && isPlain(entry) ? { ...holding, entry: entry as ManagedFieldsEntry } : holding
 }
 
+const texts = new Set(['manager', 'operation', 'apiVersion', 'time', 'fieldsType', 'subresource'])
+
 /** An entry that encoding what it says would make again. */
 function isPlain(entry: Readonly<Record<string, unknown>>): boolean {
   for (const key in entry) {
+    if (key === 'fieldsV1') continue
     const value = entry[key]
-    if (key !== 'fieldsV1' && (typeof value !== 'string' || value === '')) return false
+    if (!texts.has(key) || typeof value !== 'string' || value === '') return false
+    if (key === 'time' && !isInSeconds(value)) return false
   }
   return true
+}
+
+function isInSeconds(time: string): boolean {
+  return time.length === 20 && time[19] === 'Z'
+}
+
+/** A client may send fractions and other zones; what is stored has neither. */
+function inSeconds(time: string): string {
+  if (isInSeconds(time)) return time
+  const milliseconds = Date.parse(time)
+  return Number.isNaN(milliseconds) ? time : timestamp(milliseconds)
 }
 
 /** The entries, in upstream's order; undefined when there are none. */
@@ -120,7 +136,7 @@ function compareText(a: string, b: string): number {
 /** By second, whatever else a client may have written there. */
 function compareTimes(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0
-  if (a?.length === 20 && b?.length === 20 && a.endsWith('Z') && b.endsWith('Z')) return compareText(a, b)
+  if (a !== undefined && b !== undefined && isInSeconds(a) && isInSeconds(b)) return compareText(a, b)
   return seconds(a) - seconds(b)
 }
 
