@@ -215,3 +215,25 @@ test('a file that was begun and never used is in nobody’s way', async () => {
     assert.ok(!disk.contents().has(path), 'it is cleaned up')
   }
 })
+
+test('power that fails at any step of the first two lives leaves a store that opens', async () => {
+  for (let first = 0; first < 14; first++) {
+    for (let second = 0; second < 20; second++) {
+      let disk = new SimulatedDisk(seeded(first * 100 + second))
+      let acknowledged = 0
+      for (const operations of [first, second]) {
+        disk.operationsLeft = operations
+        const life = open(disk).then(async (store) => {
+          await store.write([put(`/t/things/${operations}`)])
+          acknowledged++
+        })
+        await Promise.race([life, disk.lost])
+        disk.losePower()
+        disk = disk.afterPowerLoss()
+      }
+      const store = await open(disk)
+      assert.ok(store.count('') >= Math.min(acknowledged, first === second ? 1 : 2), `${first}, ${second}`)
+      await store.close()
+    }
+  }
+})

@@ -70,7 +70,7 @@ export async function load(loading: Loading): Promise<Loaded> {
  */
 function chooseBase(directory: string, snapshots: readonly number[], { chain, damaged }: LogFiles) {
   const oldest = chain[0]?.header
-  const wholeLog = oldest ? oldest.previous === undefined : snapshots.length === 0
+  const wholeLog = oldest ? oldest.revision === FIRST_REVISION : snapshots.length === 0
   const all = wholeLog ? [FIRST_REVISION, ...snapshots] : snapshots
   const reach = oldest?.revision ?? 0
   const compacted = chain.at(-1)?.header.compacted ?? 0

@@ -55,31 +55,22 @@ test(`kill -9, ${wanted} rounds, seed ${seed}: nothing acknowledged is lost, wat
 
 /** Starts the process, lets it live for a random while, kills it; returns all that it said. */
 async function life(seed: number, since: number, random: () => number): Promise<Event[]> {
-  const child = spawn(process.execPath, [victim, dataDir, String(seed), String(since)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let said = ''
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-    open()
-  })
-  const closed = once(child, 'close')
+  // Into a file: what was written there before the kill can be read after it.
+  const path = join(home, 'said')
+  const file = fs.openSync(path, 'w')
+  const args = [victim, dataDir, String(seed), String(since)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', file, 'inherit'] })
+  const exit = once(child, 'exit')
   // Now and then while it opens; mostly when it is busy.
-  if (random() < 0.1) await pause(random() * 120)
-  else {
-    await Promise.race([opened, closed])
-    await pause(random() * 120)
-  }
+  if (random() > 0.1) while (fs.fstatSync(file).size === 0 && child.exitCode === null) await pause(5)
+  await pause(random() * 120)
   child.kill('SIGKILL')
-  const [code, signal] = (await closed) as [number | null, string | null]
+  const [code, signal] = (await exit) as [number | null, string | null]
   assert.equal(signal, 'SIGKILL', `the process ended by itself with ${code}`)
-  const lines = said.split('\n')
+  fs.closeSync(file)
   // The last line may be cut off in its middle: then nobody heard it.
-  return lines.slice(0, -1).map((line) => JSON.parse(line) as Event)
+  const lines = fs.readFileSync(path, 'utf8').split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line) as Event)
 }
 
 function pause(milliseconds: number): Promise<void> {
