@@ -17,6 +17,8 @@ export {
   type CreateCall,
   type Created,
   type Difference,
+  type ObserveCall,
+  PartialCreateError,
   type Present,
   present,
   type Sight,
@@ -24,4 +26,5 @@ export {
   type UpdateCall,
   type Updated,
 } from './external/external.js'
+export { UncertainError } from './managed/create.js'
 export { defineProviderConfig, type ProviderConfigKind, type ProviderConfiguration } from './providerconfig/define.js'

@@ -117,8 +117,8 @@ async function step<T>(what: string, run: () => Promise<T>): Promise<T> {
 }
 
 function encoded(details: ConnectionDetails): Record<string, string> {
-  const entries = Object.entries(details).map(([name, value]) => [name, Buffer.from(value, 'utf8').toString('base64')])
-  return Object.fromEntries(entries)
+  const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name, Buffer.from(value, 'utf8').toString('base64')]))
 }
 
 /** One value of a Secret, decoded; undefined when the Secret or the key is not there. */

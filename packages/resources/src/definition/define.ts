@@ -4,6 +4,7 @@ import type {
   CreateCall,
   Created,
   DeepPartial,
+  ObserveCall,
   Present,
   Sight,
   UpdateCall,
@@ -37,7 +38,7 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly token?: boolean
   /** The provider tags resources; `create` sets the tags that it is given. */
   readonly tags?: {
-    readonly field: keyof F & string
+    readonly field: NoInfer<keyof F & string>
     /** What keys may hold: anything, no `.` and `/`, or letters and digits only. */
     readonly keys?: 'any' | 'dashes' | 'alphanumeric'
   }
@@ -50,7 +51,8 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly providerConfig?: ProviderConfigKind
 
   connect(context: ConnectContext): Promise<C> | C
-  observe(call: Call<KnownOf<F>, C>): Promise<Sight<AtProviderOf<F, O>>>
+  /** Without an external name there is nothing to see, unless the call has tags to find it by. */
+  observe(call: ObserveCall<KnownOf<F>, C>): Promise<Sight<AtProviderOf<F, O>>>
   create(call: CreateCall<ObjectOf<F>, C>): Promise<Created<AtProviderOf<F, O>>>
   update(call: UpdateCall<ObjectOf<F>, C>): Promise<Updated | void>
   delete(call: Call<KnownOf<F>, C>): Promise<void>
@@ -107,7 +109,7 @@ export interface ManagedKind {
 /** The functions of a definition, as the reconciler calls them. */
 export interface External<C> {
   connect(context: ConnectContext): Promise<C> | C
-  observe(call: Call<object, C>): Promise<Sight>
+  observe(call: ObserveCall<object, C>): Promise<Sight>
   create(call: CreateCall<object, C>): Promise<Created>
   update(call: UpdateCall<object, C>): Promise<Updated | void>
   delete(call: Call<object, C>): Promise<void>

@@ -1,7 +1,7 @@
 import type { Condition, Json, KubeObject } from '@crosstie/kube'
 
 /** Values to reach an external resource with, by key. They only ever go into a Secret. */
-export type ConnectionDetails = Readonly<Record<string, string>>
+export type ConnectionDetails = Readonly<Record<string, string | undefined>>
 
 /** An external resource that is there, as raw as the provider reports it. */
 export interface Present<A = Readonly<Record<string, Json>>> {
@@ -92,6 +92,15 @@ export interface Call<P, C> {
   /** With references and sensitive values filled in. */
   readonly forProvider: P
   readonly signal: AbortSignal
+}
+
+export interface ObserveCall<P, C> extends Call<P, C> {
+  /**
+   * Only while the external name is unknown and a create may have happened:
+   * what an interrupted create tagged the resource with. A kind that has tags
+   * and no list must find it by them; its name is then the sight's.
+   */
+  readonly tags?: Readonly<Record<string, string>>
 }
 
 export interface CreateCall<P, C> extends Call<P, C> {

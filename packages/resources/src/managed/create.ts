@@ -181,6 +181,12 @@ export function tagsFor(turn: Turn, forProvider: Values): Readonly<Record<string
   return { ...(forProvider[tags.field] as Record<string, string> | undefined), ...ownTags(turn) }
 }
 
+/** The tags that tell the resource of this object from all others. */
+export function identityTags(turn: Turn): Readonly<Record<string, string>> {
+  const key = tagKey(uidTag, turn.kit.kind.tags?.keys ?? 'any')
+  return { [key]: turn.managed.metadata.uid ?? '' }
+}
+
 function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>> {
   const provider = spec.providerConfigRef?.name
   const all = {
@@ -194,7 +200,7 @@ function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>>
 
 /** Can what a create made be found by looking, when its name was never heard? */
 export function canBeFound(kind: ManagedKind): boolean {
-  return kind.naturalKey || kind.external.list !== undefined
+  return kind.naturalKey || kind.external.list !== undefined || kind.tags !== undefined
 }
 
 /**
@@ -206,16 +212,16 @@ export async function searchLost(turn: Turn, client: unknown): Promise<Present |
   const { kind } = kit
   if (kind.naturalKey || !kind.external.list || !history.attempted) return undefined
   const list = kind.external.list.bind(kind.external)
-  const { [tagKey(uidTag, kind.tags?.keys ?? 'any')]: uid } = ownTags(turn)
-  const key = tagKey(uidTag, kind.tags?.keys ?? 'any')
-  const tags = kind.tags ? { [key]: uid! } : undefined
+  const tags = kind.tags && identityTags(turn)
   const call = { client, forProvider: turn.forProvider, signal: turn.signal, ...(tags ? { tags } : {}) }
   const candidates = (await callExternal(turn, 'List', () => list(call)))
     .filter((candidate) => candidate.externalName)
     .sort((a, b) => (a.externalName! < b.externalName! ? -1 : 1))
-  if (kind.tags) {
+  if (kind.tags && tags) {
     const { field } = kind.tags
-    return candidates.find(({ atProvider }) => (atProvider[field] as Record<string, string> | undefined)?.[key] === uid)
+    const carries = (held: Record<string, string> = {}) =>
+      Object.entries(tags).every(([key, value]) => held[key] === value)
+    return candidates.find(({ atProvider }) => carries(atProvider[field] as Record<string, string> | undefined))
   }
   return await searchByNaturalKey(turn, candidates, managed.metadata.uid ?? '')
 }

@@ -1,7 +1,7 @@
 import { conditionsOf } from '@crosstie/kube'
 import type { Difference, Present, Sight } from '../external/external.js'
 import { callExternal } from './call.js'
-import { createInDoubt, nameOnlyByToken, searchLost } from './create.js'
+import { createInDoubt, identityTags, nameOnlyByToken, searchLost } from './create.js'
 import type { Facts } from './decide.js'
 import { differencesOf, emptyFields, setAside } from './difference.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
@@ -41,7 +41,9 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
     kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
   const listed = await lookAtList(turn, client, forProvider)
   if (listed) return { sight: listed, forProvider }
-  const call = { client, managed, externalName: turn.externalName, forProvider, signal }
+  const lost = turn.externalName === '' && turn.history.attempted && kit.kind.tags
+  const tags = lost ? { tags: identityTags(turn) } : {}
+  const call = { client, managed, externalName: turn.externalName, forProvider, signal, ...tags }
   const sight = await callExternal(turn, 'Observe', () => kit.kind.external.observe(call))
   if (sight.exists || !turn.history.attempted) return { sight, forProvider }
   return { sight: (await searchLost(turn, client)) ?? sight, forProvider }

@@ -61,7 +61,7 @@ export async function publish(
 ): Promise<void> {
   const key = connectionSecretOf(turn.managed)
   if (!key) return
-  turn.secretValues.push(...Object.values(details))
+  turn.secretValues.push(...Object.values(details).filter((value) => value !== undefined))
   await step({ reason: 'CannotPublishConnectionDetails', both: true, ...more }, () =>
     publishConnection(turn.kit.client, turn.managed, key, details, turn.signal),
   )

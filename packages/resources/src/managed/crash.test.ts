@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { apiVersionOf, conditionsOf, type KubeObject } from '@crosstie/kube'
+import { type CloudCapabilities, SimulatedCloud } from '../testing/cloud.js'
+import { FakeApi } from '../testing/fakeapi.js'
+import { thingOf } from '../testing/thing.js'
+import { type ManagedController, managedController } from './controller.js'
+import { UncertainError } from './create.js'
+
+/**
+ * XN2: the process dies, an answer is lost or a call is refused at every point
+ * where anything waits for anybody, in the life of a resource from create over
+ * update to delete; for every combination of what an API may offer. Whatever
+ * happens, there is never a second resource, none is left behind, and the
+ * object comes and goes without human help.
+ */
+
+// Errors are made by the hundred thousand here, and nobody reads their stacks.
+Error.stackTraceLimit = 0
+
+type Trouble = 'crash before' | 'crash after' | 'refused' | 'answer lost'
+
+class Crash extends Error {
+  override readonly name = 'Crash'
+}
+
+class Life {
+  readonly cloud: SimulatedCloud
+  readonly api: FakeApi
+  steps = 0
+  #now = Date.UTC(2026, 0, 1)
+  #dead = false
+  #controller: ManagedController
+
+  constructor(
+    capabilities: CloudCapabilities,
+    private readonly at: number,
+    private readonly trouble: Trouble,
+    private readonly objects: readonly string[],
+  ) {
+    const clock = { now: () => this.#now }
+    this.api = new FakeApi({
+      now: clock.now,
+      before: () => this.#point('before', 'api'),
+      after: () => this.#point('after', 'api'),
+    })
+    this.cloud = new SimulatedCloud({
+      ...capabilities,
+      clock,
+      consistencySeconds: 4,
+      createSeconds: 6,
+      before: () => this.#point('before', 'cloud'),
+      after: () => this.#point('after', 'cloud'),
+    })
+    this.#controller = this.#start()
+  }
+
+  #start(): ManagedController {
+    this.#dead = false
+    return managedController(thingOf(this.cloud), { client: this.api, clock: { now: () => this.#now } })
+  }
+
+  /** Each request passes here twice: on its way, and when it took effect. */
+  #point(side: 'before' | 'after', of: 'api' | 'cloud'): void {
+    if (this.#dead) throw new Crash('dead')
+    if (++this.steps !== this.at) return
+    if (this.trouble.startsWith('crash')) {
+      this.#dead = true
+      throw new Crash('dies here')
+    }
+    if (this.trouble === 'refused' && side === 'before') throw new Error('refused')
+    if (this.trouble === 'answer lost' && side === 'after') {
+      throw of === 'cloud' ? new UncertainError('the answer was lost') : new Error('the answer was lost')
+    }
+  }
+
+  get type() {
+    return this.#controller.type
+  }
+
+  object(name: string): KubeObject | undefined {
+    return this.api.peek(this.type, { name })
+  }
+
+  /** Reconciles all objects, again and again, until all is well or patience ends. */
+  async until(well: () => boolean): Promise<boolean> {
+    for (let i = 0; i < 40; i++) {
+      for (const name of this.objects) {
+        try {
+          await this.#controller.reconcile({ name }, new AbortController().signal)
+        } catch {
+          // What a loop does: try again later.
+        }
+        if (this.#dead) this.#controller = this.#start()
+      }
+      if (well()) return true
+      this.#now += 3_000
+    }
+    return false
+  }
+
+  seed(): void {
+    for (const name of this.objects) {
+      this.api.seed(this.type, {
+        apiVersion: apiVersionOf(this.type),
+        kind: this.type.kind,
+        metadata: { name, uid: `uid-${name}`, generation: 1 },
+        spec: {
+          managementPolicies: ['*'],
+          deletionPolicy: 'Delete',
+          forProvider: { region: 'r1', flavor: 'sweet', size: 1 },
+        },
+      })
+    }
+  }
+
+  /** What a user does, past all troubles. */
+  change(name: string, change: (object: KubeObject) => KubeObject): void {
+    const object = this.object(name)
+    if (object) this.api.seed(this.type, change(object))
+  }
+}
+
+const isReady = (object: KubeObject | undefined) =>
+  !!object &&
+  ['Ready', 'Synced'].every((type) => conditionsOf(object).some((c) => c.type === type && c.status === 'True'))
+
+/** The life, and what went wrong in it. */
+async function live(
+  capabilities: CloudCapabilities,
+  at: number,
+  trouble: Trouble,
+  objects: readonly string[],
+  deleteEarly = false,
+): Promise<{ steps: number; wrong: string[]; stopped: boolean }> {
+  const life = new Life(capabilities, at, trouble, objects)
+  const wrong: string[] = []
+  life.seed()
+  if (deleteEarly) await life.until(() => life.steps >= at)
+  else {
+    const ready = await life.until(() => objects.every((name) => isReady(life.object(name))))
+    if (!ready) wrong.push('never ready')
+    for (const name of objects) {
+      life.change(name, (object) => {
+        const spec = object['spec'] as { forProvider: object }
+        const metadata = { ...object.metadata, generation: object.metadata.generation! + 1 }
+        return { ...object, metadata, spec: { ...spec, forProvider: { ...spec.forProvider, size: 2 } } }
+      })
+    }
+    const updated = await life.until(() => life.cloud.resources.every(({ values }) => values['size'] === 2))
+    if (!updated) wrong.push('never updated')
+  }
+  if (life.cloud.resources.length > objects.length) wrong.push('duplicate')
+  for (const name of objects) {
+    life.change(name, (object) => {
+      if ((object.metadata.finalizers ?? []).length > 0) {
+        return {
+          ...object,
+          metadata: { ...object.metadata, deletionTimestamp: 'now', generation: object.metadata.generation! + 1 },
+        }
+      }
+      life.api.remove(life.type, { name })
+      return object
+    })
+    const left = life.object(name)
+    if (left && (left.metadata.finalizers ?? []).length === 0) life.api.remove(life.type, { name })
+  }
+  const gone = await life.until(() => objects.every((name) => !life.object(name)))
+  const said = objects.flatMap((name) => conditionsOf(life.object(name) ?? ({ metadata: {} } as KubeObject)))
+  const stopped = said.some(({ message }) => message?.startsWith('cannot determine creation result'))
+  if (!gone) wrong.push('stuck')
+  if (life.cloud.resources.length > 0) wrong.push('leak')
+  if (life.cloud.mostAtOnce > objects.length) wrong.push('duplicate')
+  return { steps: life.steps, wrong, stopped }
+}
+
+const troubles: readonly Trouble[] = ['crash before', 'crash after', 'refused', 'answer lost']
+
+for (const names of ['chosen', 'assigned'] as const) {
+  for (let bits = 0; bits < 8; bits++) {
+    const capabilities = { names, tags: (bits & 1) > 0, tokens: (bits & 2) > 0, list: (bits & 4) > 0 }
+    const { tags, tokens, list } = capabilities
+    const offers =
+      [tags ? 'tags' : '', tokens ? 'tokens' : '', list ? 'list' : ''].filter(Boolean).join(', ') || 'nothing'
+    const residue = names === 'assigned' && bits === 0
+
+    test(`XN2 crash sweep: ${names} names, API offers ${offers}`, async () => {
+      for (const objects of [['a'], ['a', 'b']]) {
+        for (const deleteEarly of [false, true]) {
+          const { steps } = await live(capabilities, Number.POSITIVE_INFINITY, 'refused', objects)
+          const failures: string[] = []
+          for (let at = 1; at <= steps; at++) {
+            for (const trouble of troubles) {
+              const { wrong, stopped } = await live(capabilities, at, trouble, objects, deleteEarly)
+              // The one honest residue: nothing can tell what became of the create, so it stops and says so.
+              if (residue && stopped) continue
+              if (wrong.length > 0)
+                failures.push(`${trouble} at ${at}${deleteEarly ? ', deleted at once' : ''}: ${wrong.join(', ')}`)
+            }
+          }
+          assert.deepEqual(failures, [], `${objects.length} object(s)`)
+        }
+      }
+    })
+  }
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { apiVersionOf, type Client, conditionsOf, type KubeObject } from '@crosstie/kube'
+import type { ManagedKind } from '../definition/define.js'
+import { managedController } from '../managed/controller.js'
+import { externalNameOf } from '../managed/meta.js'
+import { FakeApi } from './fakeapi.js'
+
+/** What a kind is tried against: an emulator, a sandbox account, or the simulated cloud. */
+export interface System {
+  /** The kind, connected to the system. */
+  readonly kind: ManagedKind
+  /** forProvider of a resource that the system can make. */
+  readonly example: Readonly<Record<string, unknown>>
+  /** A change of forProvider that an update can make. */
+  readonly change?: Readonly<Record<string, unknown>>
+  /** Changes the resource behind our back, so that it differs from the example. */
+  readonly meddle?: (externalName: string) => Promise<void>
+  /** Does the resource exist, asked past the kind? */
+  readonly exists: (externalName: string) => Promise<boolean>
+  readonly client?: Client
+  /** Lets time pass between two reconciles. Absent: none needs to. */
+  readonly pass?: (milliseconds: number) => Promise<void>
+  readonly now?: () => number
+  /** Reconciles until a new resource must be ready. */
+  readonly patience?: number
+}
+
+/**
+ * What every kind promises. A kind is done when it passes this: absent, made
+ * once, seen as it is, drift seen and mended, gone when deleted.
+ */
+export function kindContract(name: string, open: () => Promise<System>): void {
+  test(`${name}: life from create to delete`, async () => {
+    const world = await World.open(await open())
+    await world.apply(world.system.example)
+    await world.settle()
+    const externalName = externalNameOf(world.object())
+    assert.notEqual(externalName, '', 'XN1 the external name is noted')
+    assert.ok(await world.system.exists(externalName), 'the resource was made')
+
+    const quiet = world.writes
+    await world.reconcile()
+    assert.equal(world.writes, quiet, 'nothing is written when nothing changed')
+
+    await world.client.delete(world.kind.type, { name: 'contract' })
+    await world.untilGone()
+    assert.equal(await world.system.exists(externalName), false, 'the resource went with its object')
+  })
+
+  test(`${name}: MR5 the status is made again from nothing`, async () => {
+    const world = await World.open(await open())
+    await world.apply(world.system.example)
+    await world.settle()
+    const before = world.object()
+    await world.client.update(world.kind.type, { ...before, status: {} }, { subresource: 'status' })
+    await world.settle()
+    const told = (object: KubeObject) => (object['status'] as { atProvider?: unknown }).atProvider
+    assert.deepEqual(told(world.object()), told(before))
+    await world.cleanUp()
+  })
+
+  test(`${name}: drift is seen, and mended only where that is allowed`, async (t) => {
+    const world = await World.open(await open())
+    const { meddle, example } = world.system
+    if (!meddle) return t.skip('the system cannot be meddled with')
+    await world.apply(example)
+    await world.settle()
+    await meddle(externalNameOf(world.object()))
+    await world.apply(example, { managementPolicies: ['Observe', 'Create', 'Delete'] })
+    await world.reconcile()
+    assert.equal(world.condition('Drifted')?.status, 'True', 'MR14 what differs is shown')
+    await world.apply(example)
+    await world.reconcile()
+    await world.reconcile()
+    assert.notEqual(world.condition('Drifted')?.status, 'True', 'it was mended')
+    await world.cleanUp()
+  })
+
+  test(`${name}: OBS3 observing what is not there makes nothing`, async () => {
+    const world = await World.open(await open())
+    await world.apply(world.system.example, { managementPolicies: ['Observe'] }, 'no-such-thing')
+    await world.reconcile()
+    assert.equal(world.condition('Synced')?.status, 'False')
+    assert.equal(await world.system.exists('no-such-thing'), false)
+    await world.cleanUp()
+  })
+}
+
+class World {
+  readonly kind: ManagedKind
+  writes = 0
+  readonly #controller
+  readonly client: Client
+
+  static async open(system: System): Promise<World> {
+    return new World(system)
+  }
+
+  private constructor(readonly system: System) {
+    this.kind = system.kind
+    const now = system.now ?? Date.now
+    this.client =
+      system.client ??
+      new FakeApi({
+        now,
+        before: ({ verb }) => {
+          if (verb !== 'get' && verb !== 'list') this.writes++
+        },
+      })
+    this.#controller = managedController(this.kind, { client: this.client, clock: { now } })
+  }
+
+  object(): KubeObject {
+    const found = (this.client as FakeApi).peek(this.kind.type, { name: 'contract' })
+    assert.ok(found, 'the object is there')
+    return found
+  }
+
+  condition(type: string) {
+    return conditionsOf(this.object()).find((condition) => condition.type === type)
+  }
+
+  async apply(forProvider: object, more: object = {}, externalName?: string): Promise<void> {
+    const { type } = this.kind
+    const spec = { managementPolicies: ['*'], deletionPolicy: 'Delete', ...more, forProvider }
+    const held = (this.client as FakeApi).peek(type, { name: 'contract' })
+    if (held) {
+      await this.client.update(type, { ...held, spec })
+      return
+    }
+    const annotations: Record<string, string> = externalName ? { 'crossplane.io/external-name': externalName } : {}
+    const metadata = { name: 'contract', annotations }
+    await this.client.create(type, { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec })
+  }
+
+  async reconcile(): Promise<void> {
+    await this.#controller.reconcile({ name: 'contract' }, AbortSignal.timeout(120_000))
+  }
+
+  async settle(): Promise<void> {
+    for (let i = 0; i < (this.system.patience ?? 20); i++) {
+      await this.reconcile()
+      if (this.condition('Ready')?.status === 'True' && this.condition('Synced')?.status === 'True') return
+      await this.system.pass?.(5_000)
+    }
+    assert.fail(`not ready: ${JSON.stringify(conditionsOf(this.object()))}`)
+  }
+
+  async untilGone(): Promise<void> {
+    for (let i = 0; i < (this.system.patience ?? 20); i++) {
+      await this.reconcile()
+      if (!(this.client as FakeApi).peek(this.kind.type, { name: 'contract' })) return
+      await this.system.pass?.(5_000)
+    }
+    assert.fail('the object does not go')
+  }
+
+  async cleanUp(): Promise<void> {
+    await this.client.delete(this.kind.type, { name: 'contract' })
+    await this.untilGone()
+  }
+}

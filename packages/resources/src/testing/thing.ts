@@ -1,0 +1,81 @@
+import { defineManaged, type ManagedKind } from '../definition/define.js'
+import { s } from '../definition/schema.js'
+import { absent, present } from '../external/external.js'
+import type { CloudResource, SimulatedCloud } from './cloud.js'
+
+const parameters = s.object({
+  region: s.identifier(s.string({ doc: 'Where it is.' })),
+  flavor: s.string({ doc: 'What it is like.', immutable: true }),
+  size: s.optional(s.integer({ doc: 'How large it is. The cloud chooses 3 when it is not told.' })),
+  scaling: s.optional(s.object({ min: s.optional(s.integer()), desired: s.optional(s.integer()) })),
+  members: s.optional(s.list(s.string(), { set: true })),
+  password: s.optional(s.sensitive({ doc: 'Opens it.' })),
+  parentId: s.optional(
+    s.reference(s.string(), {
+      to: () => ({
+        group: 'sim.crosstie.io',
+        version: 'v1alpha1',
+        kind: 'Thing',
+        resource: 'things',
+        namespaced: false,
+      }),
+    }),
+  ),
+  tags: s.optional(s.map(s.string(), { shared: true })),
+})
+
+const observation = s.object({
+  id: s.string({ doc: 'How the cloud calls it.' }),
+  scaling: s.object({ status: s.string() }),
+})
+
+/** A kind of the simulated cloud, with just the capabilities that the cloud has. */
+export function thingOf(cloud: SimulatedCloud, more: { readonly consistencySeconds?: number } = {}): ManagedKind {
+  const { names, tokens, tags, list, consistencySeconds } = cloud.options
+  const sight = (resource: CloudResource & { readonly ready?: boolean }) =>
+    present({
+      externalName: resource.name,
+      ready: resource.ready ?? false,
+      connection: { endpoint: `https://${resource.name}.example.org` },
+      createdAt: new Date(resource.createdAt).toISOString(),
+      atProvider: {
+        id: resource.name,
+        region: resource.region,
+        tags: resource.tags,
+        ...(resource.values as { flavor?: string; size?: number }),
+      },
+    })
+  return defineManaged({
+    group: 'sim.crosstie.io',
+    version: 'v1alpha1',
+    kind: 'Thing',
+    parameters,
+    observation,
+    name: names,
+    token: tokens,
+    tags: tags ? { field: 'tags' } : undefined,
+    consistencySeconds: more.consistencySeconds ?? (consistencySeconds ?? 0) + 5,
+    connect: () => cloud,
+    async observe({ client, externalName, tags: wanted }) {
+      if (externalName === '' && !wanted) return absent
+      const found = externalName !== '' ? await client.get(externalName) : (await client.list(wanted))[0]
+      return found ? sight(found) : absent
+    },
+    async create({ client, externalName, forProvider, token, tags: wanted }) {
+      const { region, tags: _, password, ...given } = forProvider
+      const values = { size: 3, ...given, ...(password ? { opensWith: `hash:${password.length}` } : {}) }
+      const made = await client.create({ name: externalName, region, values, tags: wanted, token })
+      return { externalName: made.name, connection: password ? { password } : {} }
+    },
+    async update({ client, externalName, changed }) {
+      const { tags: wanted, password: _, ...values } = changed
+      await client.update(externalName, values, wanted as Readonly<Record<string, string>> | undefined)
+    },
+    async delete({ client, externalName }) {
+      await client.delete(externalName)
+    },
+    list: list
+      ? async ({ client, tags: wanted }) => (await client.list(wanted)).map((resource) => sight(resource))
+      : undefined,
+  })
+}
