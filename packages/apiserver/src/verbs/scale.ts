@@ -1,9 +1,26 @@
-import { badRequest, isObject, type KubeObject, StatusError } from '@crosstie/kube'
-import { applyJsonPatch, applyMergePatch } from '@crosstie/kube/patch'
+import {
+  apiVersionOf,
+  badRequest,
+  equal,
+  fieldErrors,
+  invalid,
+  isObject,
+  type KubeObject,
+  StatusError,
+  stringify,
+} from '@crosstie/kube'
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  managedFieldsFromScale,
+  managedFieldsOfScale,
+  type ReplicasPaths,
+  scaleFieldManager,
+} from '@crosstie/kube/patch'
 import type { Engine } from '../engine.js'
 import { get } from './get.js'
 import { sameAsUrl } from './names.js'
-import type { PatchBody } from './patch.js'
+import type { PatchBody, PatchType } from './patch.js'
 import type { Body, Request, WriteRequest } from './request.js'
 import { valueAt, withValueAt } from './scale-path.js'
 import { checkRevision, modify } from './update.js'
@@ -19,35 +36,94 @@ export async function updateScale(engine: Engine, request: WriteRequest, body: B
 }
 
 export async function patchScale(engine: Engine, request: WriteRequest, body: PatchBody): Promise<KubeObject> {
-  return await modifyScale(engine, request, (scale) => {
-    if (body.type === 'json') return applyJsonPatch(scale, body.value as never)
-    return applyMergePatch(scale, body.value)
-  })
+  const { type, value } = body
+  return await modifyScale(
+    engine,
+    request,
+    (scale) => {
+      if (type === 'apply') return applyScale(engine, request, scale, body)
+      return type === 'json' ? applyJsonPatch(scale, value as never) : applyMergePatch(scale, value)
+    },
+    type,
+  )
 }
+
+const SCALE = 'autoscaling/v1'
 
 async function modifyScale(
   engine: Engine,
   request: WriteRequest,
   change: (scale: KubeObject) => unknown,
+  patchType?: PatchType,
 ): Promise<KubeObject> {
-  const { specReplicasPath } = request.served.version.subresources.scale!
-  const outcome = await modify(engine, request, (live) => {
-    const scale = change(scaleOf(request, live, true))
-    if (!isObject(scale) || !isObject(scale['metadata'])) throw badRequest('the body must be a Scale of autoscaling/v1')
-    if (scale['kind'] !== 'Scale' || scale['apiVersion'] !== 'autoscaling/v1') {
-      throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"')
-    }
-    sameAsUrl(request, scale as unknown as KubeObject)
-    checkRevision(request, scale as unknown as KubeObject, live, true)
-    const replicas = isObject(scale['spec']) ? (scale['spec']['replicas'] ?? 0) : 0
-    if (typeof replicas !== 'number') {
-      throw badRequest(
-        `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
-      )
-    }
-    return { object: withValueAt(live, specReplicasPath, replicas) }
+  const { served, fieldManager } = request
+  const { specReplicasPath } = served.version.subresources.scale!
+  const paths = replicasPaths(served)
+  const outcome = await modify(engine, request, async (live) => {
+    const { managedFields } = live.metadata
+    const scale = withManagedFields(scaleOf(request, live, true), managedFieldsOfScale(managedFields, paths))
+    const updated = checkedScale(request, await change(scale), live, patchType !== undefined)
+    const now = engine.clock.now()
+    const made = { live: scale, updated, manager: fieldManager, version: SCALE, subresource: 'scale', now }
+    const tracked = patchType === 'apply' ? updated : await scaleFieldManager.trackUpdate(made)
+    const owners = managedFieldsFromScale(managedFields, tracked.metadata.managedFields, paths, served.apiVersion)
+    const { replicas = 0 } = updated['spec'] as { replicas?: number }
+    return { object: withManagedFields(withValueAt(live, specReplicasPath, replicas), owners), tracked: true }
   })
   return scaleOf(request, outcome.object)
+}
+
+/** The Scale that a client wants, as Go's decoder would leave it. */
+function checkedScale(request: WriteRequest, scale: unknown, live: KubeObject, patched: boolean): KubeObject {
+  if (!isObject(scale) || !isObject(scale['metadata'])) throw badRequest('the body must be a Scale of autoscaling/v1')
+  if (scale['kind'] !== 'Scale' || scale['apiVersion'] !== SCALE) {
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"')
+  }
+  sameAsUrl(request, scale as unknown as KubeObject)
+  checkRevision(request, scale as unknown as KubeObject, live, true)
+  const replicas = isObject(scale['spec']) ? (scale['spec']['replicas'] ?? 0) : 0
+  if (typeof replicas !== 'number') {
+    const why = `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`
+    if (!patched) throw badRequest(why)
+    throw invalid({ group: '', kind: '' }, '', [fieldErrors.invalid('patch', stringify(scale), why)])
+  }
+  return { ...(scale as unknown as KubeObject), spec: replicas === 0 ? {} : { replicas } }
+}
+
+/** The real server finds conflicts, but cannot turn what it merged into a Scale again when that changes anything. */
+async function applyScale(
+  engine: Engine,
+  { fieldManager }: WriteRequest,
+  live: KubeObject,
+  { value, force }: PatchBody,
+): Promise<KubeObject> {
+  const { object } = await scaleFieldManager.applyPatch({
+    live,
+    applied: isObject(value) ? value : {},
+    manager: fieldManager,
+    force,
+    version: SCALE,
+    subresource: 'scale',
+    now: engine.clock.now(),
+  })
+  if (equal(withManagedFields(object, undefined), withManagedFields(live, undefined))) return object
+  const { namespace = '', name = '' } = (value as unknown as KubeObject).metadata
+  const why = `request to convert CR to an invalid group/version: ${SCALE}`
+  const what = `failed to convert new object (${namespace}/${name}; ${SCALE}, Kind=Scale) to proper version`
+  throw new StatusError(500, '', `${what}: ${why}`)
+}
+
+function withManagedFields(object: KubeObject, managedFields: KubeObject['metadata']['managedFields']): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }
+}
+
+function replicasPaths({ definition }: Request['served']): ReplicasPaths {
+  const { group, versions, storageVersion } = definition
+  const all = [...versions, ...(storageVersion ? [storageVersion] : [])]
+  return Object.fromEntries(
+    all.map(({ name, subresources }) => [apiVersionOf({ group, version: name }), subresources.scale?.specReplicasPath]),
+  )
 }
 
 function scaleOf({ served }: Request, object: KubeObject, forWrite = false): KubeObject {
