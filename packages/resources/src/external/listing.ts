@@ -19,20 +19,27 @@ export class Listing {
     this.#freshMilliseconds = freshSeconds * 1000
   }
 
+  /** One more object has its resource on this list. */
+  expect(place: string, asker: string): void {
+    let askers = this.#askers.get(place)
+    if (!askers) {
+      askers = new Set()
+      this.#askers.set(place, askers)
+    }
+    askers.add(asker)
+  }
+
   /**
    * The resource of this name as last listed, after `since` at the earliest;
    * undefined when it was not on the list or a list is not worth it.
    */
   async find(
     place: string,
-    asker: string,
     externalName: string,
     since: number,
     list: () => Promise<readonly Present[]>,
   ): Promise<Present | undefined> {
-    const askers = this.#askers.get(place) ?? new Set()
-    this.#askers.set(place, askers.add(asker))
-    if (askers.size < WORTH_IT) return undefined
+    if ((this.#askers.get(place)?.size ?? 0) < WORTH_IT) return undefined
     const now = this.#clock.now()
     let page = this.#pages.get(place)
     if (!page || now - page.begun > this.#freshMilliseconds || page.begun < since) {

@@ -90,10 +90,7 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   return turn.poll()
 }
 
-async function update(
-  { turn, client, sight, forProvider }: Gathered,
-  differences: readonly Difference[],
-): Promise<void> {
+async function update({ turn, client, sight, desired }: Gathered, differences: readonly Difference[]): Promise<void> {
   const { kind } = turn.kit
   const observed = sight.exists ? sight.atProvider : {}
   const telling = { reason: 'CannotUpdateExternalResource', prefix: 'update failed: ', evenConflicts: true }
@@ -103,10 +100,10 @@ async function update(
         client,
         managed: turn.managed,
         externalName: turn.externalName,
-        forProvider,
-        changed: changedValues(kind.parameters, forProvider, observed),
+        forProvider: desired,
+        changed: changedValues(kind.parameters, desired, observed),
         differences,
-        tags: tagsFor(turn, forProvider),
+        tags: tagsFor(turn, desired),
         signal: turn.signal,
       }),
     ),

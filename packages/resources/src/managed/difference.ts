@@ -1,11 +1,14 @@
 import {
+  deleteFieldValue,
   equal,
   expandWildcards,
   FieldPathError,
+  findFieldValue,
   formatFieldPath,
   getOwn,
   isObject,
   type Json,
+  setFieldValue,
   setOwn,
 } from '@crosstie/kube'
 import type { Node } from '../definition/schema.js'
@@ -109,24 +112,29 @@ export function changedValues(node: Node, desired: Values, observed: Values): Va
   return changed
 }
 
-/** Splits differences into those to act on and those at paths that the user told us to leave alone (INI5). */
-export function setAside(
-  differences: readonly Difference[],
-  ignored: readonly string[],
-  forProvider: Values,
-): { readonly kept: readonly Difference[]; readonly ignored: readonly Difference[] } {
-  if (differences.length === 0 || ignored.length === 0) return { kept: differences, ignored: [] }
-  const paths = ignored.flatMap((pattern) => pathsOf(pattern, forProvider))
-  const below = (path: string) => paths.some((p) => path === p || path.startsWith(`${p}.`) || path.startsWith(`${p}[`))
-  return {
-    kept: differences.filter(({ path }) => !below(path)),
-    ignored: differences.filter(({ path }) => below(path)),
+/**
+ * The desired values with those at some paths taken from the external resource
+ * as it is: what must be left alone there (INI5). Wildcards and map keys count
+ * on both sides, so `tags[*]` also leaves tags alone that only one side has.
+ */
+export function leaveAlone(desired: Values, paths: readonly string[], observed: Values): Values {
+  let left = desired
+  for (const pattern of paths) {
+    for (const path of new Set([...pathsOf(pattern, desired), ...pathsOf(pattern, observed)])) {
+      const is = findFieldValue(observed, path)
+      try {
+        left = is === undefined ? deleteFieldValue(left, path) : setFieldValue(left, path, is)
+      } catch (error) {
+        if (!(error instanceof FieldPathError)) throw error
+      }
+    }
   }
+  return left
 }
 
-function pathsOf(pattern: string, forProvider: Values): readonly string[] {
+function pathsOf(pattern: string, values: Values): readonly string[] {
   try {
-    return expandWildcards(forProvider, pattern)
+    return expandWildcards(values, pattern)
   } catch (error) {
     if (error instanceof FieldPathError) return []
     throw error

@@ -3,7 +3,7 @@ import type { Difference, Present, Sight } from '../external/external.js'
 import { callExternal } from './call.js'
 import { createInDoubt, identityTags, nameOnlyByToken, searchLost } from './create.js'
 import type { Facts } from './decide.js'
-import { differencesOf, emptyFields, setAside } from './difference.js'
+import { differencesOf, emptyFields, leaveAlone } from './difference.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
 import { withSensitiveValues } from './secrets.js'
 import { step, type Turn, type Values } from './turn.js'
@@ -16,6 +16,8 @@ export interface Gathered {
   /** With sensitive values. */
   readonly forProvider: Values
   readonly facts: Facts
+  /** As an update should make it: what must be left alone is as it is now. */
+  readonly desired: Values
   /** What late initialization would fill in. */
   readonly fill: Values
   /** Differences that the user told us to leave alone, and those that cannot be changed. */
@@ -56,11 +58,13 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
 async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Promise<Present | undefined> {
   const { kit, managed, externalName, signal } = turn
   const { kind, listing, touched } = kit
-  if (!listing || !isSettled(turn) || externalName === '') return undefined
+  if (!listing) return undefined
   const uid = managed.metadata.uid ?? ''
   const place = placeOf(turn)
+  listing.expect(place, uid)
+  if (!isSettled(turn) || externalName === '') return undefined
   const list = () => callExternal(turn, 'List', () => kind.external.list!({ client, forProvider, signal }))
-  const seen = await listing.find(place, uid, externalName, touched.get(uid) ?? 0, list)
+  const seen = await listing.find(place, externalName, touched.get(uid) ?? 0, list)
   if (!seen || seen.ready === false || seen.upToDate === false) return undefined
   return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined
 }
@@ -84,36 +88,58 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
-function factsOf(
-  turn: Turn,
-  sight: Sight,
-  forProvider: Values,
-): Pick<Gathered, 'facts' | 'fill' | 'ignored' | 'immutable'> {
+type Drawn = Pick<Gathered, 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
+
+function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
   const { kit, managed, policies, history } = turn
-  const { parameters, consistencySeconds } = kit.kind
   const atProvider: Values = sight.exists ? sight.atProvider : {}
-  const settled = sight.exists && sight.upToDate === true
-  const found = sight.exists && !settled ? differencesOf(parameters, forProvider, atProvider) : []
-  const patterns = kit.features.ignoreChanges ? (turn.spec.ignoreChanges ?? []) : []
-  const { kept, ignored } = setAside(found, patterns, forProvider)
-  const fixed = kept.filter(({ path }) => isImmutable(turn, path))
-  const differences = fixed.length > 0 ? kept.filter((difference) => !fixed.includes(difference)) : kept
-  const fill = sight.exists ? emptyFields(parameters, turn.forProvider, turn.initProvider, atProvider) : {}
+  const compared = compare(turn, sight, forProvider)
+  const fill = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
   const { finalizers = [] } = managed.metadata
   const facts: Facts = {
     deleted: isDeleted(managed),
     otherFinalizers: finalizers.some((name) => name !== finalizer) && (sight.exists || finalizers.includes(finalizer)),
     exists: sight.exists,
-    createdRecently: createdWithin(history, consistencySeconds * 1000, kit.clock.now()),
+    createdRecently: createdWithin(history, kit.kind.consistencySeconds * 1000, kit.clock.now()),
     createInDoubt: createInDoubt(turn),
     nameOnlyByToken: nameOnlyByToken(turn),
     lateInitialize: Object.keys(fill).length > 0,
-    differences,
-    upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
+    differences: compared.differences,
+    upToDate: sight.exists && sight.upToDate !== false && compared.differences.length === 0,
     may: policies.may,
     onlyObserve: policies.onlyObserve,
   }
-  return { facts, fill, ignored, immutable: fixed }
+  return { facts, fill, ...compared }
+}
+
+/** Where spec and external resource differ, and which of that is not to be, or cannot be, corrected. */
+function compare(
+  turn: Turn,
+  sight: Sight,
+  forProvider: Values,
+): Pick<Drawn, 'desired' | 'ignored' | 'immutable'> & Pick<Facts, 'differences'> {
+  const { parameters } = turn.kit.kind
+  if (!sight.exists || sight.upToDate === true)
+    return { desired: forProvider, differences: [], ignored: [], immutable: [] }
+  const all = differencesOf(parameters, forProvider, sight.atProvider)
+  const patterns = turn.kit.features.ignoreChanges ? (turn.spec.ignoreChanges ?? []) : []
+  const immutable = all.filter(({ path }) => isImmutable(turn, path))
+  if (all.length === 0 || (patterns.length === 0 && immutable.length === 0)) {
+    return { desired: forProvider, differences: all, ignored: [], immutable: [] }
+  }
+  const left = leaveAlone(forProvider, patterns, sight.atProvider)
+  const minded = differencesOf(parameters, left, sight.atProvider)
+  const fixed = minded.filter(({ path }) => isImmutable(turn, path))
+  return {
+    desired: leaveAlone(
+      left,
+      fixed.map(({ path }) => path),
+      sight.atProvider,
+    ),
+    differences: minded.filter((difference) => !fixed.includes(difference)),
+    ignored: all.filter(({ path }) => !minded.some((difference) => difference.path === path)),
+    immutable: fixed,
+  }
 }
 
 function isImmutable({ kit }: Turn, path: string): boolean {

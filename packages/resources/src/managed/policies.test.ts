@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { apiVersionOf, conditionsOf, type KubeObject } from '@crosstie/kube'
+import { policyNames } from '../definition/crd.js'
+import { defineManaged } from '../definition/define.js'
+import { s } from '../definition/schema.js'
+import { absent, present } from '../external/external.js'
+import { FakeApi } from '../testing/fakeapi.js'
+import { managedController } from './controller.js'
+import { migratedPolicies } from './policy.js'
+
+/** One of all the situations that policies can meet. */
+interface Situation {
+  readonly policies: readonly string[]
+  readonly exists: boolean
+  readonly upToDate: boolean
+  readonly lateInit: boolean
+  readonly deleted: boolean
+  readonly pausedByAnnotation: boolean
+  readonly gate: boolean
+  readonly deletionPolicy: 'Delete' | 'Orphan'
+}
+
+interface Outcome {
+  readonly calls: string
+  readonly filled: boolean
+  readonly statusWritten: boolean
+  readonly synced: string
+  readonly there: boolean
+}
+
+/**
+ * What must happen, written down from the requirements alone and sharing
+ * nothing with the code that it judges.
+ */
+function model(w: Situation): Outcome {
+  const nothing = { calls: '', filled: false, statusWritten: false, there: true }
+  const may = (name: string) => !w.gate || w.policies.includes('*') || w.policies.includes(name)
+  if (w.pausedByAnnotation || (w.gate && w.policies.length === 0)) return { ...nothing, synced: 'ReconcilePaused' }
+  const mayDelete = may('Delete') && w.deletionPolicy !== 'Orphan'
+  if (w.deleted) {
+    if (!mayDelete) return { ...nothing, synced: '', there: false }
+    if (!w.exists) return { ...nothing, calls: 'Observe', synced: '', there: false }
+    return { ...nothing, calls: 'Observe Delete', statusWritten: may('Observe'), synced: 'ReconcileSuccess' }
+  }
+  if (!w.exists) {
+    if (may('Create')) return { ...nothing, calls: 'Observe Create', synced: 'ReconcileSuccess' }
+    return { ...nothing, calls: 'Observe', synced: 'ReconcileError' }
+  }
+  const corrects = !w.upToDate && may('Update')
+  return {
+    calls: corrects ? 'Observe Update' : 'Observe',
+    filled: w.lateInit && may('LateInitialize'),
+    statusWritten: may('Observe'),
+    synced: 'ReconcileSuccess',
+    there: true,
+  }
+}
+
+async function live(w: Situation): Promise<Outcome> {
+  const calls: string[] = []
+  const kind = defineManaged({
+    group: 'policy.test.crossplane.io',
+    version: 'v1',
+    kind: 'Thing',
+    parameters: s.object({ size: s.optional(s.integer()), color: s.optional(s.string()) }),
+    observation: s.object({ id: s.string() }),
+    name: 'chosen',
+    connect: () => null,
+    observe: async () => {
+      calls.push('Observe')
+      if (!w.exists) return absent
+      const color = w.lateInit ? { color: 'red' } : {}
+      return present({ ready: true, atProvider: { id: 'x', size: w.upToDate ? 1 : 2, ...color } })
+    },
+    create: async () => {
+      calls.push('Create')
+      return {}
+    },
+    update: async () => {
+      calls.push('Update')
+    },
+    delete: async () => {
+      calls.push('Delete')
+    },
+  })
+  const api = new FakeApi()
+  api.seed(kind.type, {
+    apiVersion: apiVersionOf(kind.type),
+    kind: 'Thing',
+    metadata: {
+      name: 'a',
+      uid: 'u',
+      generation: 1,
+      finalizers: ['finalizer.managedresource.crossplane.io'],
+      annotations: {
+        'crossplane.io/external-name': 'a',
+        ...(w.pausedByAnnotation ? { 'crossplane.io/paused': 'true' } : {}),
+      },
+      ...(w.deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    },
+    spec: { managementPolicies: w.policies, deletionPolicy: w.deletionPolicy, forProvider: { size: 1 } },
+  })
+  const controller = managedController(kind, { client: api, features: { managementPolicies: w.gate } })
+  await controller.reconcile({ name: 'a' }, new AbortController().signal)
+  const object: KubeObject | undefined = api.peek(kind.type, { name: 'a' })
+  const spec = object?.['spec'] as { forProvider: { color?: string } } | undefined
+  const status = object?.['status'] as { atProvider?: object } | undefined
+  return {
+    calls: calls.join(' '),
+    filled: spec?.forProvider.color !== undefined,
+    statusWritten: status?.atProvider !== undefined,
+    synced: object ? (conditionsOf(object).find(({ type }) => type === 'Synced')?.reason ?? '') : '',
+    there: object !== undefined,
+  }
+}
+
+test('POL1 POL2 POL3 POL4 POL5 POL6 POL8 POL9 MR15 every subset in every situation does what the model says', async () => {
+  const yesNo = [true, false]
+  let situations = 0
+  for (let bits = 0; bits < 64; bits++) {
+    const policies = policyNames.filter((_, i) => bits & (1 << i))
+    for (const exists of yesNo)
+      for (const upToDate of yesNo)
+        for (const lateInit of yesNo)
+          for (const deleted of yesNo)
+            for (const pausedByAnnotation of yesNo)
+              for (const gate of yesNo)
+                for (const deletionPolicy of ['Delete', 'Orphan'] as const) {
+                  const w = { policies, exists, upToDate, lateInit, deleted, pausedByAnnotation, gate, deletionPolicy }
+                  assert.deepEqual(await live(w), model(w), JSON.stringify(w))
+                  situations++
+                }
+  }
+  assert.equal(situations, 8_192)
+})
+
+const migrations: readonly (readonly [string, string, readonly string[]])[] = [
+  ['FullControl', 'Delete', ['*']],
+  ['FullControl', 'Orphan', ['Create', 'Update', 'Observe', 'LateInitialize']],
+  ['OrphanOnDelete', 'Delete', ['Create', 'Update', 'Observe', 'LateInitialize']],
+  ['OrphanOnDelete', 'Orphan', ['Create', 'Update', 'Observe', 'LateInitialize']],
+  ['ObserveOnly', 'Delete', ['Observe']],
+  ['ObserveOnly', 'Orphan', ['Observe']],
+]
+
+for (const [old, deletionPolicy, wanted] of migrations) {
+  test(`POL7 ${old} with ${deletionPolicy} means ${wanted.join(', ')}`, () => {
+    assert.deepEqual(migratedPolicies(old, deletionPolicy), wanted)
+  })
+}

@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { apiVersionOf, type Condition, conditionsOf, type KubeObject, stringify } from '@crosstie/kube'
+import { secretType } from '../connection/publish.js'
+import { budgets } from '../external/budget.js'
+import { type CloudOptions, SimulatedCloud, throttled } from '../testing/cloud.js'
+import { FakeApi } from '../testing/fakeapi.js'
+import { thingOf } from '../testing/thing.js'
+import { type ManagedController, managedController } from './controller.js'
+import type { ManagedOptions, Next } from './kit.js'
+
+const yes: Omit<CloudOptions, 'clock'> = { names: 'assigned', tags: true, tokens: false, list: false }
+
+/** One control plane with one cloud. */
+class Setting {
+  now = Date.UTC(2026, 0, 1)
+  readonly events: string[] = []
+  readonly writes: string[] = []
+  readonly cloud: SimulatedCloud
+  readonly api: FakeApi
+  readonly controller: ManagedController
+
+  constructor(cloud: Partial<CloudOptions> = {}, options: Partial<ManagedOptions> = {}) {
+    const clock = { now: () => this.now }
+    this.cloud = new SimulatedCloud({ ...yes, ...cloud, clock })
+    this.api = new FakeApi({
+      now: clock.now,
+      before: ({ verb, name }) => {
+        if (verb !== 'get' && verb !== 'list') this.writes.push(`${verb} ${name}`)
+      },
+    })
+    this.controller = managedController(thingOf(this.cloud), {
+      client: this.api,
+      clock,
+      events: { event: (_, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`) },
+      ...options,
+    })
+  }
+
+  async create(
+    spec: { forProvider?: object } & Record<string, unknown> = {},
+    name = 'a',
+    metadata: object = {},
+  ): Promise<void> {
+    const { type } = this.controller
+    await this.api.create(type, {
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: { name, ...metadata },
+      spec: {
+        managementPolicies: ['*'],
+        deletionPolicy: 'Delete',
+        ...spec,
+        forProvider: { region: 'r1', flavor: 'sweet', ...spec.forProvider },
+      },
+    })
+  }
+
+  /** As a user would edit it. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
+  edit(change: (spec: any) => unknown, name = 'a'): void {
+    const object = this.object(name)
+    const metadata = { ...object.metadata, generation: object.metadata.generation! + 1 }
+    this.api.seed(this.controller.type, { ...object, metadata, spec: change(object['spec']) })
+  }
+
+  object(name = 'a'): KubeObject {
+    return this.api.peek(this.controller.type, { name })!
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
+  get spec(): any {
+    return this.object()['spec']
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into status of any shape.
+  get atProvider(): any {
+    return (this.object()['status'] as { atProvider?: unknown } | undefined)?.atProvider
+  }
+
+  condition(type: string, name = 'a'): Condition | undefined {
+    return conditionsOf(this.object(name)).find((condition) => condition.type === type)
+  }
+
+  async reconcile(name = 'a'): Promise<Next> {
+    return await this.controller.reconcile({ name }, new AbortController().signal)
+  }
+
+  async settle(name = 'a'): Promise<void> {
+    for (let i = 0; i < 5; i++) {
+      await this.reconcile(name)
+      this.now += 10_000
+    }
+  }
+
+  get only() {
+    assert.equal(this.cloud.resources.length, 1)
+    return this.cloud.resources[0]!
+  }
+}
+
+const without = (...names: string[]) =>
+  ['Create', 'Update', 'Delete', 'Observe', 'LateInitialize'].filter((n) => !names.includes(n))
+
+test('XN1 XN2 an assigned name is noted after the create', async () => {
+  const set = new Setting()
+  await set.create()
+  await set.settle()
+  assert.equal(set.object().metadata.annotations?.['crossplane.io/external-name'], set.only.name)
+  assert.equal(set.condition('Ready')?.status, 'True')
+})
+
+test('four writes make a resource ready, and none keep it so', async () => {
+  const set = new Setting()
+  await set.create()
+  set.writes.length = 0
+  await set.settle()
+  assert.deepEqual(set.writes.slice(0, 4), ['patch a', 'patch a', 'updateStatus a', 'apply a'])
+  set.writes.length = 0
+  const calls = { ...set.cloud.calls }
+  await set.reconcile()
+  assert.deepEqual(set.writes, [])
+  assert.equal(set.cloud.calls.get, calls.get + 1)
+})
+
+test('MR6 POL4 empty fields are filled from the cloud, set ones never, and none without LateInitialize', async () => {
+  const set = new Setting()
+  await set.create()
+  await set.settle()
+  assert.equal(set.spec.forProvider.size, 3, 'the cloud chose it')
+  const given = new Setting()
+  await given.create({ forProvider: { size: 5 } })
+  await given.settle()
+  assert.equal(given.spec.forProvider.size, 5)
+  const off = new Setting()
+  await off.create({ managementPolicies: without('LateInitialize') })
+  await off.settle()
+  assert.equal(off.spec.forProvider.size, undefined)
+  assert.equal(off.atProvider.size, 3)
+})
+
+test('INI1 INI3 initProvider counts at creation only, deep in nested objects, and forProvider wins', async () => {
+  const set = new Setting()
+  await set.create({
+    managementPolicies: without('LateInitialize'),
+    forProvider: { size: 7, scaling: { min: 1 } },
+    initProvider: { size: 1, scaling: { min: 9, desired: 2 }, members: ['u1', 'u2'] },
+  })
+  await set.settle()
+  assert.deepEqual(set.only.values, {
+    flavor: 'sweet',
+    size: 7,
+    scaling: { min: 1, desired: 2 },
+    members: ['u1', 'u2'],
+  })
+  set.cloud.meddle(set.only.name, { scaling: { min: 1, desired: 5 }, members: ['u3'] })
+  await set.settle()
+  assert.deepEqual(set.only.values['scaling'], { min: 1, desired: 5 }, 'the autoscaler has its way')
+  assert.deepEqual(set.only.values['members'], ['u3'])
+  assert.equal(set.condition('Drifted'), undefined)
+})
+
+test('INI1 what initProvider gave is not late-initialized into forProvider', async () => {
+  const set = new Setting()
+  await set.create({ initProvider: { scaling: { desired: 2 } } })
+  await set.settle()
+  assert.equal(set.spec.forProvider.scaling?.desired, undefined)
+  assert.equal(set.spec.forProvider.size, 3)
+})
+
+test('MR14 drift that may not be corrected is a condition with the fields, and one event', async () => {
+  const set = new Setting()
+  await set.create({ managementPolicies: without('Update'), forProvider: { size: 2 } })
+  await set.settle()
+  set.cloud.meddle(set.only.name, { size: 9 })
+  set.events.length = 0
+  await set.settle()
+  const drifted = set.condition('Drifted')
+  assert.equal(drifted?.status, 'True')
+  assert.equal(drifted?.reason, 'NotAllowed')
+  assert.equal(drifted?.message, 'size: wanted 2, is 9')
+  assert.equal(set.only.values['size'], 9)
+  assert.equal(set.events.length, 1)
+  set.cloud.meddle(set.only.name, { size: 2 })
+  await set.settle()
+  assert.equal(set.condition('Drifted')?.status, 'False')
+})
+
+test('MR14 drift is corrected, and that is told with the fields', async () => {
+  const set = new Setting()
+  await set.create({ forProvider: { size: 2 } })
+  await set.settle()
+  set.cloud.meddle(set.only.name, { size: 9 })
+  await set.reconcile()
+  assert.equal(set.only.values['size'], 2)
+  assert.equal(set.condition('Drifted')?.reason, 'Corrected')
+  assert.match(set.events.at(-1)!, /Normal UpdatedExternalResource: .*size: wanted 2, is 9/)
+})
+
+test('MR11 an immutable field that changed anyway shows as drift and is never sent', async () => {
+  const set = new Setting()
+  await set.create()
+  await set.settle()
+  set.edit((spec) => ({ ...spec, forProvider: { ...spec.forProvider, flavor: 'sour' } }))
+  await set.settle()
+  assert.equal(set.condition('Drifted')?.reason, 'Immutable')
+  assert.equal(set.only.values['flavor'], 'sweet')
+  assert.equal(set.cloud.calls.update, 0)
+})
+
+test('INI5 ignoreChanges leaves paths alone, with wildcards and map keys, and can be turned off', async () => {
+  const spec = { forProvider: { size: 2, tags: { team: 'a', cost: 'b' } }, ignoreChanges: ['size', 'tags.team'] }
+  const set = new Setting()
+  await set.create(spec)
+  await set.settle()
+  set.cloud.meddle(set.only.name, { size: 9 }, { team: 'x', cost: 'y' })
+  await set.settle()
+  assert.equal(set.only.values['size'], 9)
+  assert.equal(set.only.tags['cost'], 'b', 'not ignored, so corrected')
+  assert.equal(set.condition('Drifted')?.reason, 'Ignored')
+  const off = new Setting({}, { features: { ignoreChanges: false } })
+  await off.create(spec)
+  await off.settle()
+  off.cloud.meddle(off.only.name, { size: 9 })
+  await off.settle()
+  assert.equal(off.only.values['size'], 2)
+})
+
+test('MR13 INI4 default tags are set, and do not fight with tags of others', async () => {
+  const set = new Setting()
+  await set.create({ forProvider: { tags: { team: 'a' } }, providerConfigRef: { name: 'acme' } })
+  await set.settle()
+  const { tags } = set.only
+  assert.equal(tags['crossplane-kind'], 'thing.sim.crosstie.io')
+  assert.equal(tags['crossplane-name'], 'a')
+  assert.equal(tags['crossplane-provider'], 'acme')
+  set.cloud.meddle(set.only.name, {}, { billing: '42' })
+  const before = set.cloud.calls.update
+  await set.settle()
+  assert.equal(set.cloud.calls.update, before)
+  assert.deepEqual(set.spec.forProvider.tags, { team: 'a' })
+  assert.equal(set.condition('Drifted'), undefined)
+})
+
+test('POL5 OBS3 observing an absent resource is an error and makes nothing', async () => {
+  const set = new Setting({ names: 'chosen' })
+  await set.create({ managementPolicies: ['Observe'] }, 'a', { annotations: { 'crossplane.io/external-name': 'typo' } })
+  const next = await set.reconcile()
+  assert.equal(next.after, 'poll')
+  assert.equal(set.condition('Synced')?.message, 'observe failed: external resource does not exist')
+  assert.equal(set.cloud.made, 0)
+})
+
+test('POL5 an observed resource is reported and published, its spec never written, and it outlives its object', async () => {
+  const set = new Setting({ names: 'chosen' })
+  await set.cloud.create({ name: 'theirs', region: 'r1', values: { flavor: 'sour', size: 8 }, tags: {}, token: '' })
+  await set.create(
+    {
+      managementPolicies: ['Observe'],
+      writeConnectionSecretToRef: { name: 's', namespace: 'ns' },
+      forProvider: { flavor: undefined },
+    },
+    'a',
+    { annotations: { 'crossplane.io/external-name': 'theirs' } },
+  )
+  const before = set.spec
+  await set.settle()
+  assert.deepEqual(set.spec, before)
+  assert.equal(set.atProvider.size, 8)
+  const secret = set.api.peek(secretType, { name: 's', namespace: 'ns' }) as
+    | { data?: Record<string, string> }
+    | undefined
+  assert.equal(Buffer.from(secret?.data?.['endpoint'] ?? '', 'base64').toString(), 'https://theirs.example.org')
+  await set.api.delete(set.controller.type, { name: 'a' })
+  await set.settle()
+  assert.equal(set.object(), undefined)
+  assert.equal(set.only.name, 'theirs')
+})
+
+test('OBS1 AGG6 an observed resource can be referenced, by name or by selector', async () => {
+  const set = new Setting({ names: 'chosen' })
+  await set.cloud.create({ name: 'vpc-123', region: 'r1', values: { flavor: 'sour' }, tags: {}, token: '' })
+  const metadata = { annotations: { 'crossplane.io/external-name': 'vpc-123' }, labels: { net: 'main' } }
+  await set.create({ managementPolicies: ['Observe'] }, 'existing', metadata)
+  await set.create({ forProvider: { parentIdSelector: { matchLabels: { net: 'main' } } } })
+  await set.settle('existing')
+  await set.settle()
+  assert.equal(set.spec.forProvider.parentId, 'vpc-123')
+  assert.deepEqual(set.spec.forProvider.parentIdRef, { name: 'existing' })
+  assert.equal(set.cloud.resources.find(({ name }) => name === 'a')?.values['parentId'], 'vpc-123')
+})
+
+test('MR10 nothing is called until a required reference resolves', async () => {
+  const set = new Setting({ names: 'chosen' })
+  await set.create({ forProvider: { parentIdRef: { name: 'later' } } })
+  assert.equal((await set.reconcile()).after, 'backoff')
+  assert.deepEqual(set.cloud.calls, { create: 0, get: 0, list: 0, update: 0, delete: 0 })
+  await set.create({}, 'later')
+  await set.settle('later')
+  await set.settle()
+  assert.equal(set.spec.forProvider.parentId, 'later')
+})
+
+test('MR15 pausing is told once, and ends when the annotation goes', async () => {
+  const set = new Setting()
+  await set.create({}, 'a', { annotations: { 'crossplane.io/paused': 'true' } })
+  await set.settle()
+  assert.equal(set.condition('Synced')?.reason, 'ReconcilePaused')
+  assert.equal(set.events.length, 1)
+  const { metadata } = set.object()
+  set.api.seed(set.controller.type, {
+    ...set.object(),
+    metadata: { ...metadata, annotations: { 'crossplane.io/paused': 'no' } },
+  })
+  await set.settle()
+  assert.equal(set.condition('Ready')?.status, 'True')
+})
+
+test('POL8 with the gate off policies and initProvider are ignored, and that is told', async () => {
+  const set = new Setting({}, { features: { managementPolicies: false } })
+  await set.create({ managementPolicies: ['Observe'], initProvider: { size: 1 } })
+  await set.settle()
+  assert.equal(set.only.values['size'], 3)
+  assert.deepEqual(
+    set.events.filter((event) => event.includes('FieldIgnored')),
+    [
+      'Warning FieldIgnored: spec.managementPolicies and spec.initProvider ignored: the feature management policies is not enabled',
+    ],
+  )
+})
+
+test('a poll interval and a request to reconcile are heeded', async () => {
+  const set = new Setting({}, { minPollSeconds: 20 })
+  await set.create({}, 'a', {
+    annotations: { 'crossplane.io/poll-interval': '1h30m', 'crossplane.io/reconcile-requested-at': 'now' },
+  })
+  await set.settle()
+  assert.deepEqual(await set.reconcile(), { after: 'poll', seconds: 5400 })
+  assert.equal((set.object()['status'] as { lastHandledReconcileAt: string }).lastHandledReconcileAt, 'now')
+})
+
+test('MR9 canaries in every sensitive place are seen nowhere but in Secrets', async () => {
+  const canary = 'c4n4ry-do-not-show'
+  const set = new Setting({
+    names: 'chosen',
+    before: (call) => {
+      if (call === 'update') throw new Error(`the cloud says ${canary} is weak, ${encodeURIComponent(canary)}`)
+    },
+  })
+  set.api.seed(secretType, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'in', namespace: 'ns' },
+    data: { pw: Buffer.from(canary).toString('base64') },
+  })
+  await set.create({
+    forProvider: { size: 1, passwordSecretRef: { name: 'in', namespace: 'ns', key: 'pw' } },
+    writeConnectionSecretToRef: { name: 'out', namespace: 'ns' },
+  })
+  await set.settle()
+  set.cloud.meddle('a', { size: 5 })
+  await set.settle()
+  assert.equal(set.condition('Synced')?.reason, 'ReconcileError')
+  const elsewhere = set.api.all().filter(({ kind }) => kind !== 'Secret')
+  const shown = stringify(elsewhere) + set.events.join('\n')
+  for (const form of [canary, Buffer.from(canary).toString('base64')]) assert.ok(!shown.includes(form))
+  assert.match(set.condition('Synced')!.message!, /<redacted>/)
+  const out = set.api.peek(secretType, { name: 'out', namespace: 'ns' }) as
+    | { data?: Record<string, string> }
+    | undefined
+  assert.equal(Buffer.from(out?.data?.['password'] ?? '', 'base64').toString(), canary)
+})
+
+test('throttling slows down everything with the same credentials, and nothing breaks', async () => {
+  let calls = 0
+  const waited: number[] = []
+  const set: Setting = new Setting(
+    {
+      names: 'chosen',
+      before: () => {
+        if (++calls === 3) throw throttled()
+      },
+    },
+    {
+      budgets: budgets({
+        perSecond: 10,
+        burst: 5,
+        clock: { now: () => set.now },
+        sleep: async (milliseconds) => {
+          waited.push(milliseconds)
+          set.now += milliseconds
+        },
+      }),
+    },
+  )
+  for (const name of ['a', 'b', 'c']) await set.create({}, name)
+  for (let i = 0; i < 4; i++) for (const name of ['a', 'b', 'c']) await set.reconcile(name)
+  assert.ok(waited.length > 0)
+  assert.equal(set.cloud.resources.length, 3)
+})
+
+test('many settled objects are observed by one list, and drift is confirmed before it is corrected', async () => {
+  const set = new Setting({ names: 'chosen', list: true })
+  const names = Array.from({ length: 20 }, (_, i) => `n${i}`)
+  for (const name of names) {
+    await set.create({ forProvider: { size: 3 } }, name)
+    await set.reconcile(name)
+  }
+  set.now += 60_000
+  for (const name of names) await set.reconcile(name)
+  const before = { ...set.cloud.calls }
+  set.now += 60_000
+  for (const name of names) await set.reconcile(name)
+  assert.equal(set.cloud.calls.list - before.list, 1)
+  assert.equal(set.cloud.calls.get - before.get, 0)
+  set.cloud.meddle('n7', { size: 9 })
+  set.now += 60_000
+  for (const name of names) await set.reconcile(name)
+  assert.equal(set.cloud.resources.find(({ name }) => name === 'n7')?.values['size'], 3)
+  assert.equal(set.cloud.calls.update, 1)
+})
