@@ -34,7 +34,8 @@ export class Normalizer {
     )
   }
 
-  #object(value: Record<string, Loose>): Record<string, Loose> {
+  #object(given: Record<string, Loose>): Record<string, Loose> {
+    const value = sortCauses(given)
     const isList = 'items' in value || value['kind'] === 'Table'
     const out: Record<string, Loose> = {}
     for (const [key, field] of Object.entries(value)) {
@@ -68,6 +69,21 @@ export class Normalizer {
     this.#symbols.set(key, symbol)
     return symbol
   }
+}
+
+/**
+ * Go walks maps in random order, and with them the faults that it finds in them: causes are compared in an order of
+ * their own, and so is the message that repeats them.
+ */
+function sortCauses(status: Record<string, Loose>): Record<string, Loose> {
+  const causes: Loose[] = status['causes'] ?? status['details']?.causes
+  if (!Array.isArray(causes) || causes.length < 2 || typeof status['message'] !== 'string') return status
+  const line = (cause: Loose) => `${cause.field}: ${cause.message}`
+  const sorted = [...causes].sort((a, b) => (line(a) < line(b) ? -1 : 1))
+  const unsortedText = `[${causes.map(line).join(', ')}]`
+  const message = status['message'].replace(unsortedText, () => `[${sorted.map(line).join(', ')}]`)
+  if (status['causes']) return { ...status, message, causes: sorted }
+  return { ...status, message, details: { ...status['details'], causes: sorted } }
 }
 
 /** Only times of this run are the server's choice; those that the case made up stay. */

@@ -1,0 +1,255 @@
+import { APPLY_PATCH, type Case } from './harness/case.js'
+import { CRDS, type Definition, define } from './harness/crd.js'
+import type { Loose } from './harness/http.js'
+import { conformance } from './harness/suite.js'
+
+const spec = (properties: Record<string, Loose>, more: object = {}) => ({
+  spec: { type: 'object', properties, ...more },
+})
+const specOf = (body: Loose) => (body.kind === 'Status' ? body : (body.spec ?? null))
+
+/** Changes the schema of a registered CRD and waits until it is in force. */
+async function reschema(
+  t: Case,
+  widgets: Definition,
+  properties: Record<string, Loose>,
+  inForce: () => Promise<boolean>,
+): Promise<void> {
+  const value = { type: 'object', properties }
+  const body = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value }]
+  await t.must('PATCH', `${CRDS}/${widgets.crd.metadata.name}`, { type: 'application/json-patch+json', body })
+  const deadline = Date.now() + 30_000
+  while (!(await inForce())) if (Date.now() > deadline) throw new Error('the new schema is not in force')
+}
+
+conformance('defaulting', {
+  'on create, where nothing is given': async (t) => {
+    const widgets = await define(t, {
+      properties: spec({
+        s: { type: 'string', default: 'x' },
+        n: { type: 'integer', default: 0 },
+        b: { type: 'boolean', default: false },
+        l: { type: 'array', items: { type: 'string' }, default: [] },
+        o: { type: 'object', default: {} },
+      }),
+    })
+    const all = widgets.path(await t.namespace())
+    await t.post(all, widgets.object('a', { spec: {} }), { pick: specOf })
+    await t.post(all, widgets.object('b'), { pick: specOf })
+    await t.post(all, widgets.object('c', { spec: { s: '', n: 5, b: true, l: ['y'], o: {} } }), { pick: specOf })
+    await t.post(all, widgets.object('d', { spec: { s: null, n: null } }), { pick: specOf })
+  },
+  'null is kept where nullable, replaced by the default where not': async (t) => {
+    const widgets = await define(t, {
+      properties: spec({
+        yes: { type: 'string', nullable: true, default: 'x' },
+        no: { type: 'string', default: 'x' },
+        bare: { type: 'string' },
+        bareYes: { type: 'string', nullable: true },
+      }),
+    })
+    await t.post(
+      widgets.path(await t.namespace()),
+      widgets.object('a', { spec: { yes: null, no: null, bare: null, bareYes: null } }),
+      { pick: specOf },
+    )
+  },
+  'defaults bring their own defaults': async (t) => {
+    const widgets = await define(t, {
+      properties: {
+        spec: {
+          type: 'object',
+          default: {},
+          properties: { a: { type: 'object', default: {}, properties: { b: { type: 'string', default: 'deep' } } } },
+        },
+      },
+    })
+    await t.post(widgets.path(await t.namespace()), widgets.object('a'), { pick: specOf })
+  },
+  'inside lists and maps': async (t) => {
+    const inner = { type: 'object', properties: { n: { type: 'integer', default: 7 }, m: { type: 'string' } } }
+    const widgets = await define(t, {
+      properties: spec({
+        list: { type: 'array', items: inner },
+        map: { type: 'object', additionalProperties: inner },
+        lists: { type: 'array', items: { type: 'array', items: inner } },
+      }),
+    })
+    await t.post(
+      widgets.path(await t.namespace()),
+      widgets.object('a', { spec: { list: [{}, { n: 1 }], map: { x: {}, y: { m: 'z' } }, lists: [[{}]] } }),
+      { pick: specOf },
+    )
+  },
+  'not through unknown fields': async (t) => {
+    const widgets = await define(t, {
+      properties: {
+        spec: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          properties: { known: { type: 'object', properties: { n: { type: 'integer', default: 1 } } } },
+        },
+      },
+    })
+    await t.post(widgets.path(await t.namespace()), widgets.object('a', { spec: { known: {}, unknown: {} } }), {
+      pick: specOf,
+    })
+  },
+  'on update, patch and apply': async (t) => {
+    const widgets = await define(t, {
+      properties: spec({ s: { type: 'string', default: 'x' }, other: { type: 'string' } }),
+    })
+    const all = widgets.path(await t.namespace())
+    const made = await t.must('POST', all, { body: widgets.object('a', { spec: { s: 'mine' } }) })
+    await t.put(`${all}/a`, { ...made.body, spec: { other: 'o' } }, { pick: specOf })
+    await t.mergePatch(`${all}/a`, { spec: { s: 'mine' } }, { pick: specOf })
+    await t.mergePatch(`${all}/a`, { spec: { s: null } }, { pick: specOf })
+    await t.ask('PATCH', `${all}/b`, {
+      type: APPLY_PATCH,
+      query: { fieldManager: 'm' },
+      body: widgets.object('b', { spec: { other: 'o' } }),
+      pick: specOf,
+    })
+  },
+  'status gets defaults too': async (t) => {
+    const widgets = await define(t, {
+      properties: {
+        ...spec({ n: { type: 'integer', default: 1 } }),
+        status: {
+          type: 'object',
+          default: { phase: 'New' },
+          properties: { phase: { type: 'string', default: 'Old' }, more: { type: 'integer', default: 3 } },
+        },
+      },
+      version: { subresources: { status: {} } },
+    })
+    const all = widgets.path(await t.namespace())
+    const pick = (body: Loose) => ({ spec: body.spec, status: body.status })
+    await t.post(all, widgets.object('a', { spec: {} }), { pick })
+    await t.mergePatch(`${all}/a/status`, { status: { phase: 'Set' } }, { pick })
+    await t.mergePatch(`${all}/a/status`, { status: null }, { pick })
+  },
+  'a default added later shows on objects already there': async (t) => {
+    const widgets = await define(t, { properties: spec({ a: { type: 'string' } }) })
+    const all = widgets.path(await t.namespace())
+    const made = await t.must('POST', all, { body: widgets.object('a', { spec: { a: '1' } }) })
+    const { resourceVersion } = (await t.must('GET', all)).body.metadata
+    const read = async () => (await t.must('GET', `${all}/a`)).body
+    await reschema(
+      t,
+      widgets,
+      spec({ a: { type: 'string' }, b: { type: 'string', default: 'late' } }),
+      async () => (await read()).spec.b === 'late',
+    )
+    t.see('get', {
+      spec: (await read()).spec,
+      same: (await read()).metadata.resourceVersion === made.body.metadata.resourceVersion,
+      generation: (await read()).metadata.generation,
+    })
+    await t.get(all, { pick: (body) => body.items.map(specOf) })
+    const watch = await t.watch(all, { resourceVersion: String(BigInt(made.body.metadata.resourceVersion) - 1n) })
+    t.see(
+      'watch',
+      (await watch.take(1)).map(({ object }) => object.spec),
+    )
+    await t.mergePatch(
+      `${all}/a`,
+      { metadata: { labels: { l: 'x' } } },
+      { pick: (body) => [body.spec, body.metadata.generation] },
+    )
+    void resourceVersion
+    await reschema(
+      t,
+      widgets,
+      spec({ a: { type: 'string' }, b: { type: 'string' } }),
+      async () =>
+        (await t.must('POST', `${all}?dryRun=All`, { body: widgets.object('probe', { spec: {} }) })).body.spec.b ===
+        undefined,
+    )
+    await t.get(`${all}/a`, { pick: specOf })
+  },
+  'a default removed later shows no more on objects that never stored it': async (t) => {
+    const widgets = await define(t, { properties: spec({ a: { type: 'string' } }) })
+    const all = widgets.path(await t.namespace())
+    await t.must('POST', all, { body: widgets.object('a', { spec: { a: '1' } }) })
+    const b = async () => (await t.must('GET', `${all}/a`)).body.spec.b
+    await reschema(
+      t,
+      widgets,
+      spec({ a: { type: 'string' }, b: { type: 'string', default: 'late' } }),
+      async () => (await b()) === 'late',
+    )
+    await reschema(
+      t,
+      widgets,
+      spec({ a: { type: 'string' }, b: { type: 'string' } }),
+      async () => (await b()) === undefined,
+    )
+    await t.get(`${all}/a`, { pick: specOf })
+  },
+  'of embedded resources': async (t) => {
+    const embedded = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: {
+        apiVersion: { type: 'string', default: 'v1' },
+        kind: { type: 'string', default: 'Thing' },
+        metadata: { type: 'object', properties: { name: { type: 'string', default: 'named' } } },
+        n: { type: 'integer', default: 1 },
+      },
+    }
+    const widgets = await define(t, { properties: spec({ template: embedded }) })
+    const all = widgets.path(await t.namespace())
+    await t.post(all, widgets.object('a', { spec: { template: {} } }), { pick: specOf })
+    await t.post(all, widgets.object('b', { spec: { template: { metadata: {} } } }), { pick: specOf })
+  },
+  'metadata is never defaulted at the root': async (t) => {
+    const crd = (metadata: Loose) => ({ type: 'object', properties: { metadata } })
+    const widgets = await define(t)
+    const path = `${CRDS}/${widgets.crd.metadata.name}`
+    const change = (value: Loose) => [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value }]
+    await t.jsonPatch(path, change(crd({ type: 'object', default: { name: 'x' } })))
+    await t.jsonPatch(path, change(crd({ type: 'object', properties: { name: { type: 'string', default: 'x' } } })))
+  },
+  'a dry run shows the defaults': async (t) => {
+    const widgets = await define(t, { properties: spec({ s: { type: 'string', default: 'x' } }) })
+    await t.post(widgets.path(await t.namespace()), widgets.object('a', { spec: {} }), {
+      query: { dryRun: 'All' },
+      pick: specOf,
+    })
+  },
+  'each version has its own': async (t) => {
+    const version = (name: string, value: string) => ({
+      name,
+      served: true,
+      storage: name === 'v1',
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: spec({
+            s: { type: 'string', default: value },
+            only: { type: 'string', ...(name === 'v2' ? { default: 'two' } : {}) },
+          }),
+        },
+      },
+    })
+    const widgets = await define(t, { versions: [version('v1', 'one'), version('v2', 'two')] })
+    const ns = await t.namespace()
+    await t.post(widgets.path(ns, 'v1'), widgets.object('a', { spec: {} }, 'v1'), { pick: specOf })
+    await t.get(`${widgets.path(ns, 'v2')}/a`, { pick: specOf })
+    await t.post(widgets.path(ns, 'v2'), widgets.object('b', { spec: {} }, 'v2'), { pick: specOf })
+    await t.get(`${widgets.path(ns, 'v1')}/b`, { pick: specOf })
+  },
+  'built-in kinds': async (t) => {
+    const ns = await t.namespace()
+    await t.post(`/api/v1/namespaces/${ns}/secrets`, { metadata: { name: 'a' }, stringData: { k: 'v' } })
+    await t.post(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, {
+      metadata: { name: 'a' },
+      roleRef: { kind: 'Role', name: 'r' },
+      subjects: [
+        { kind: 'User', name: 'u' },
+        { kind: 'ServiceAccount', name: 's', namespace: ns },
+      ],
+    })
+  },
+})
