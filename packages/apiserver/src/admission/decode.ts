@@ -1,6 +1,7 @@
 import {
   badRequest,
   fieldErrors,
+  type GroupVersion,
   invalid,
   isObject,
   type KubeObject,
@@ -81,7 +82,7 @@ function otherKind(
 ): StatusError {
   const version = parseApiVersion(apiVersion)
   if (!version) return unrecognized(type.kind, `unexpected GroupVersion string: ${apiVersion}`, raw)
-  const why = isBuiltIn(version.group, given)
+  const why = isBuiltIn(version, given)
     ? `converting (${version.version}.${given}) to (${definition.group.split('.')[0] || 'core'}.${type.kind}): unknown conversion`
     : `no kind "${given}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
   return badRequest(`${given} in version "${version.version}" cannot be handled as a ${type.kind}: ${why}`)
@@ -91,8 +92,8 @@ function otherKind(
 const coreKinds =
   /^(ConfigMap|Secret|Namespace|Event|ServiceAccount|Pod|Node|Service|Endpoints|PersistentVolume)(List)?$/
 
-function isBuiltIn(group: string, kind: string): boolean {
-  return group === '' && coreKinds.test(kind)
+function isBuiltIn({ group, version }: GroupVersion, kind: string): boolean {
+  return group === '' && version === 'v1' && coreKinds.test(kind)
 }
 
 function typedCustom(served: Served, { value, raw }: Body): KubeObject {
@@ -108,7 +109,6 @@ function typedCustom(served: Served, { value, raw }: Body): KubeObject {
     )
   }
   const object = value as unknown as KubeObject
-  checkTypeMeta(served, object)
   return isObject(value['metadata']) || value['metadata'] !== undefined ? object : { ...object, metadata: {} }
 }
 

@@ -72,7 +72,7 @@ function define({ group, kind, namespaced = false, answer, validate }: Question)
       nameRule: 'dnsSubdomain',
       answer: (review, context) => {
         const errors = validate?.(review) ?? []
-        if (errors.length > 0) throw invalid({ group, kind }, '', errors)
+        if (errors.length > 0) throw invalid({ group, kind: '' }, '', errors)
         checkTokenReview(kind, review)
         return answer(review, context)
       },

@@ -1,5 +1,5 @@
 import { StatusError } from '@crosstie/kube'
-import { type Accepted, mediaTypes, negotiate, plainOffer, resourceOffer, YAML_TYPE } from '../wire/negotiate.js'
+import { type Accepted, mediaTypes, negotiate, plainOffer, resourceOffer, tryNegotiate, YAML_TYPE } from '../wire/negotiate.js'
 import { truthy } from './route.js'
 
 /** How an answer is written. */
@@ -32,8 +32,9 @@ export function readable(media: Media, pretty: string | null, userAgent: string 
 }
 
 /** Built-in kinds are refused by another part of the real server than custom ones, in other words. */
-export function builtInRefusal(error: unknown): unknown {
+export function builtInRefusal(error: unknown, accept: string | undefined): unknown {
   if (!(error instanceof StatusError) || error.code !== 406) return error
+  if (tryNegotiate(accept, { writes: mediaTypes, transforms: () => true })) return error
   const message = `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`
   return new StatusError(406, 'NotAcceptable', message, { details: {} })
 }

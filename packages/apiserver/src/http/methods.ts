@@ -310,6 +310,6 @@ function mediaFor({ headers }: Exchange, pretty: string | null, custom: boolean)
   try {
     return readable(resourceMedia(headers.accept), pretty, headers['user-agent'])
   } catch (error) {
-    throw custom ? error : builtInRefusal(error)
+    throw custom ? error : builtInRefusal(error, headers.accept)
   }
 }

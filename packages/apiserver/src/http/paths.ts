@@ -5,7 +5,7 @@ import { sendValue } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { plainJson, plainMedia } from './media.js'
 import type { PathRoute } from './route.js'
-import { PageNotFoundError, type Site } from './serve.js'
+import { PageNotFoundError, resourceNotFound, type Site } from './serve.js'
 
 /** Everything that is not a resource: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
@@ -14,7 +14,7 @@ export async function servePath(site: Site, exchange: Exchange, route: PathRoute
   if (page) return await page(exchange, route)
   if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path)
   const document = discoveryDocument(site, path)
-  if (!document) throw new PageNotFoundError()
+  if (!document) throw path.startsWith('/api/') ? resourceNotFound() : new PageNotFoundError()
   await sendPlain(exchange, document)
 }
 

@@ -95,10 +95,8 @@ function resolve({ engine }: Site, route: ResourceRoute): Served {
   throw isBuiltIn(engine, route) ? resourceNotFound() : new PageNotFoundError()
 }
 
-function isBuiltIn({ registry }: Engine, { group, version }: ResourceRoute): boolean {
-  return registry
-    .definitions()
-    .some((one) => one.group === group && !one.crd && one.versions.some(({ name }) => name === version))
+export function isBuiltIn({ registry }: Engine, { group }: { group: string }): boolean {
+  return registry.definitions().some((one) => one.group === group && !one.crd)
 }
 
 function overAll({ definition }: Served, { verb, name }: ResourceRoute): boolean {
@@ -111,7 +109,7 @@ export class PageNotFoundError extends Error {
   override readonly name = 'PageNotFoundError'
 }
 
-function resourceNotFound(): StatusError {
+export function resourceNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
 }
 

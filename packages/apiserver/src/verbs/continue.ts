@@ -28,9 +28,8 @@ function bad(why: string): StatusError {
 }
 
 function parsed(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
-  const text = Buffer.from(token, 'base64url').toString('latin1')
   try {
-    const { value } = decodeJson(text)
+    const { value } = decodeJson(Buffer.from(token, 'base64url'))
     return isObject(value) ? value : {}
   } catch (error) {
     throw bad(messageOf(error))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { alreadyExists, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import { alreadyExists, finalizerWarnings, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
 import { decode } from '../admission/decode.js'
 import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
@@ -34,6 +34,7 @@ export async function createDecoded(
   const context = contextOf(engine, request)
   served.definition.strategy.prepare?.(object as Record<string, unknown>, undefined, context)
   checkValid(request, object, undefined, context)
+  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata))
   if (review) await review.validate(object, undefined, signal)
   await served.definition.strategy.authorizeWrite?.(object, undefined, context)
 
@@ -86,22 +87,22 @@ function withoutStatus({ served }: Pick<WriteRequest, 'served'>, object: KubeObj
 /** The fields that only the server gives. */
 function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): KubeObject {
   const { generation } = served.definition.strategy
-  const {
-    resourceVersion,
-    deletionTimestamp: _d,
-    deletionGracePeriodSeconds: _g,
-    selfLink: _s,
-    ...metadata
-  } = object.metadata
+  const { resourceVersion, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, selfLink: _s, ...given } = object.metadata
   if (resourceVersion) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
-  return {
-    ...withoutStatus({ served }, object),
-    metadata: {
-      ...metadata,
-      ...(namespace ? { namespace } : {}),
-      uid: randomUUID(),
-      ...(generation === 'onChange' ? { generation: 1 } : {}),
-      creationTimestamp: timestamp(engine.clock.now()),
-    },
-  } as KubeObject
+  const { name, generateName, labels, annotations, ...rest } = given
+  // In the order of Go's ObjectMeta, which is how people are used to read it.
+  const metadata = {
+    name,
+    ...(generateName ? { generateName } : {}),
+    ...(namespace ? { namespace } : {}),
+    uid: randomUUID(),
+    resourceVersion: undefined,
+    ...(generation === 'onChange' ? { generation: 1 } : {}),
+    creationTimestamp: timestamp(engine.clock.now()),
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+  }
+  const { uid: _u, namespace: _n, creationTimestamp: _c, generation: wished, ...others } = rest
+  const kept = generation === 'never' && wished !== undefined ? { generation: wished } : {}
+  return { ...withoutStatus({ served }, object), metadata: { ...metadata, ...kept, ...others } }
 }

@@ -12,7 +12,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { checkTypeMeta, complete, UnfitError } from '../admission/decode.js'
+import { complete, UnfitError } from '../admission/decode.js'
 import type { Engine } from '../engine.js'
 import { createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
@@ -42,11 +42,9 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
 function patchedObject(request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
   const { served } = request
   try {
-    if (served.definition.crd) checkTypeMeta(served, patched)
-    else if (patched.apiVersion !== served.apiVersion)
+    if (!served.definition.crd && patched.apiVersion !== served.apiVersion)
       throw new UnfitError(unregistered(patched.apiVersion, patched.kind))
-    const typed = patched.kind === served.type.kind ? patched : { ...patched, kind: served.type.kind }
-    return complete(request, typed, body.strictErrors)
+    return complete(request, patched, body.strictErrors)
   } catch (error) {
     if (!(error instanceof UnfitError)) throw error
     const shown = body.type === 'strategic' ? goMap(body.value) : stringify(patched)

@@ -1,4 +1,4 @@
-import { conflict, equal, fieldErrors, invalid, type KubeObject, notFound, StatusError } from '@crosstie/kube'
+import { conflict, equal, fieldErrors, finalizerWarnings, invalid, type KubeObject, notFound, StatusError } from '@crosstie/kube'
 import { withoutNewTimes } from '@crosstie/kube/patch'
 import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'
@@ -108,6 +108,7 @@ async function settle(
   const mutated = review ? await review.mutate(tracked, live, signal) : tracked
   const object = nextGeneration(request, mutated === tracked ? tracked : prepare(mutated), live)
   checkValid(request, object, live, context)
+  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
   if (review) await review.validate(object, live, signal)
   await strategy.authorizeWrite?.(object, live, context)
   return object

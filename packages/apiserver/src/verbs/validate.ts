@@ -6,6 +6,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '@crosstie/kube'
+import { checkTypeMeta } from '../admission/decode.js'
 import type { WriteContext } from '../definitions/definition.js'
 import type { WriteRequest } from './request.js'
 import { valueAt } from './scale-path.js'
@@ -17,6 +18,7 @@ export function checkValid(
   old: KubeObject | undefined,
   context: WriteContext,
 ): void {
+  if (request.served.definition.crd) checkTypeMeta(request.served, object)
   const errors = [...metadataErrors(request, object, old), ...bodyErrors(request, object, old, context)]
   if (errors.length === 0) return
   const { group, kind } = request.served.type
@@ -24,11 +26,28 @@ export function checkValid(
 }
 
 function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const { namespaced, strategy } = served.definition
-  if (!old) return validateObjectMeta(object.metadata, { namespaced, nameRule: strategy.nameRule, path: 'metadata' })
-  // The real server looks twice, once for all kinds and once for this one, and lists both.
-  const errors = validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
-  return [...errors, ...errors]
+  const { namespaced, strategy, crd } = served.definition
+  const plain = () => [
+    ...validateObjectMeta(object.metadata, { namespaced, nameRule: strategy.nameRule, path: 'metadata' }),
+    ...(crd ? [] : finalizerErrors(served, object)),
+  ]
+  if (!old) return plain()
+  // The real server looks at metadata once for all kinds and once for this one, and lists what it finds each time.
+  const update = validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
+  const alone = plain()
+  return crd ? [...alone, ...update, ...update] : [...alone, ...update, ...update, ...alone]
+}
+
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+
+/** Built-in kinds take no finalizer without a domain. */
+function finalizerErrors({ type }: WriteRequest['served'], { metadata }: KubeObject): FieldError[] {
+  if (!metadata.finalizers || type.group === 'apiextensions.k8s.io') return []
+  return metadata.finalizers.flatMap((name, i) =>
+    name.includes('/') || standardFinalizers.has(name)
+      ? []
+      : [fieldErrors.invalid(`metadata.finalizers[${i}]`, name, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
 }
 
 function bodyErrors(
