@@ -1,5 +1,13 @@
 import { StatusError } from '@crosstie/kube'
-import { type Accepted, mediaTypes, negotiate, plainOffer, resourceOffer, tryNegotiate, YAML_TYPE } from '../wire/negotiate.js'
+import {
+  type Accepted,
+  mediaTypes,
+  negotiate,
+  plainOffer,
+  resourceOffer,
+  tryNegotiate,
+  YAML_TYPE,
+} from '../wire/negotiate.js'
 import { truthy } from './route.js'
 
 /** How an answer is written. */

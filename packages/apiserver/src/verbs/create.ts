@@ -87,7 +87,13 @@ function withoutStatus({ served }: Pick<WriteRequest, 'served'>, object: KubeObj
 /** The fields that only the server gives. */
 function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): KubeObject {
   const { generation } = served.definition.strategy
-  const { resourceVersion, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, selfLink: _s, ...given } = object.metadata
+  const {
+    resourceVersion,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    selfLink: _s,
+    ...given
+  } = object.metadata
   if (resourceVersion) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const { name, generateName, labels, annotations, ...rest } = given
   // In the order of Go's ObjectMeta, which is how people are used to read it.

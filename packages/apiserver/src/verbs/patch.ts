@@ -42,8 +42,10 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
 function patchedObject(request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
   const { served } = request
   try {
-    if (!served.definition.crd && patched.apiVersion !== served.apiVersion)
-      throw new UnfitError(unregistered(patched.apiVersion, patched.kind))
+    const { apiVersion, kind } = patched
+    if (!served.definition.crd && (apiVersion !== served.apiVersion || kind !== served.type.kind)) {
+      throw new UnfitError(unregistered(apiVersion, kind))
+    }
     return complete(request, patched, body.strictErrors)
   } catch (error) {
     if (!(error instanceof UnfitError)) throw error

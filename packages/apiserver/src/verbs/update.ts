@@ -1,4 +1,13 @@
-import { conflict, equal, fieldErrors, finalizerWarnings, invalid, type KubeObject, notFound, StatusError } from '@crosstie/kube'
+import {
+  conflict,
+  equal,
+  fieldErrors,
+  finalizerWarnings,
+  invalid,
+  type KubeObject,
+  notFound,
+  StatusError,
+} from '@crosstie/kube'
 import { withoutNewTimes } from '@crosstie/kube/patch'
 import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'

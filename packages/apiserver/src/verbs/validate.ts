@@ -46,7 +46,13 @@ function finalizerErrors({ type }: WriteRequest['served'], { metadata }: KubeObj
   return metadata.finalizers.flatMap((name, i) =>
     name.includes('/') || standardFinalizers.has(name)
       ? []
-      : [fieldErrors.invalid(`metadata.finalizers[${i}]`, name, 'name is neither a standard finalizer name nor is it fully qualified')],
+      : [
+          fieldErrors.invalid(
+            `metadata.finalizers[${i}]`,
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
   )
 }
 
