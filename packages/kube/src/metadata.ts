@@ -101,8 +101,12 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: s
 }
 
 function annotationErrors({ annotations = {} }: ObjectMeta, path: string): FieldError[] {
+  return validateAnnotations(annotations, `${path}.annotations`)
+}
+
+/** Complaints about annotations: their keys, and what they hold altogether. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, field: string): FieldError[] {
   const errors: FieldError[] = []
-  const field = `${path}.annotations`
   let size = 0
   for (const key in annotations) {
     size += utf8Length(key) + utf8Length(annotations[key]!)

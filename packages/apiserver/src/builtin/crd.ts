@@ -1,5 +1,6 @@
 import { equal, type FieldError, isObject, type KubeObject } from '@crosstie/kube'
 import type { Definition, WriteContext } from '../definitions/definition.js'
+import { beginDefinitionDelete } from '../definitions/terminate.js'
 import { createdAtColumn, nameColumn } from './columns.js'
 import { type Draft, defineKind } from './kind.js'
 
@@ -37,6 +38,7 @@ export function crdKind(validate: CrdValidation): Definition {
       resets: { '': [['status']], status: [['metadata'], ['spec']] },
       prepare,
       validate,
+      beginDelete: beginDefinitionDelete,
     },
   })
 }

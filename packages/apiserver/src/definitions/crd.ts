@@ -1,9 +1,11 @@
 import type { KubeObject } from '@crosstie/kube'
+import { type CustomResourceDefinition as Crd, hasCondition } from '@crosstie/kube/schema'
+
+/** Keeps a CRD until its objects are gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
-export interface CustomResourceDefinition extends KubeObject {
-  readonly spec: any
-  readonly status?: any
-}
+
+export type CustomResourceDefinition = Crd & KubeObject
+
 export function isEstablished(crd: CustomResourceDefinition): boolean {
-  return (crd.status?.conditions ?? []).some((c: any) => c.type === 'Established' && c.status === 'True')
+  return hasCondition(crd, 'Established')
 }

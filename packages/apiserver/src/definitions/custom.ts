@@ -1,36 +1,81 @@
+import { type FieldError, finalizerWarnings, type KubeObject } from '@crosstie/kube'
+import type { DefinitionVersion } from '@crosstie/kube/schema'
+import { webhookConversion } from './convert.js'
 import type { CustomResourceDefinition } from './crd.js'
-import type { Definition } from './definition.js'
+import type { Column, Definition, Strategy, Subresources, Version, WriteContext } from './definition.js'
+import { scaleErrors } from './scale.js'
+import { byPriority, deprecationWarning } from './versions.js'
+
+/** The kind that a CRD defines, as the server serves it. Names are those that were accepted. */
 export function definitionOf(crd: CustomResourceDefinition): Definition {
-  const { group, names, scope, versions } = crd.spec
-  const all = versions.map((v: any) => ({
-    name: v.name,
-    schema: v.schema?.openAPIV3Schema,
-    subresources: { status: !!v.subresources?.status, scale: v.subresources?.scale },
-    columns: v.additionalPrinterColumns ?? [],
-    selectableFields: (v.selectableFields ?? []).map((f: any) => f.jsonPath),
-    served: v.served,
-    storage: v.storage,
-  }))
+  const { group, scope, versions } = crd.spec
+  const all = versions.map((version) => versionOf(crd, version))
+  const served = versions.filter((version) => version.served).map(({ name }) => all.find((v) => v.name === name)!)
+  const storage = versions.find((version) => version.storage)!.name
   return {
     group,
-    names: {
-      singular: names.singular,
-      plural: names.plural,
-      kind: names.kind,
-      listKind: names.listKind,
-      shortNames: names.shortNames ?? [],
-      categories: names.categories ?? [],
-    },
+    names: namesOf(crd),
     namespaced: scope === 'Namespaced',
-    versions: all.filter((v: any) => v.served),
-    storage: all.find((v: any) => v.storage).name,
+    versions: served.sort((a, b) => byPriority(a.name, b.name)),
+    storage,
+    storageVersion: all.find(({ name }) => name === storage),
     verbs: ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection'],
-    strategy: { generation: 'onChange', unconditionalUpdate: false, createOnUpdate: false, nameRule: 'dnsSubdomain' },
+    strategy: strategyOf(all),
+    convert: crd.spec.conversion?.strategy === 'Webhook' ? webhookConversion(crd) : undefined,
     crd: {
       name: crd.metadata.name!,
       uid: crd.metadata.uid!,
-      generation: crd.metadata.generation!,
-      deleting: !!crd.metadata.deletionTimestamp,
+      generation: crd.metadata.generation ?? 1,
+      deleting: crd.metadata.deletionTimestamp !== undefined,
     },
-  } as any
+  }
+}
+
+function namesOf(crd: CustomResourceDefinition): Definition['names'] {
+  const names = crd.status?.acceptedNames?.plural ? crd.status.acceptedNames : crd.spec.names
+  const { plural, kind, singular = kind.toLowerCase(), listKind = `${kind}List` } = names
+  return { plural, singular, kind, listKind, shortNames: names.shortNames ?? [], categories: names.categories ?? [] }
+}
+
+function versionOf(crd: CustomResourceDefinition, version: DefinitionVersion): Version {
+  const { name, schema, additionalPrinterColumns, selectableFields, deprecated } = version
+  return {
+    name,
+    schema: schema?.openAPIV3Schema,
+    subresources: subresourcesOf(version),
+    columns: (additionalPrinterColumns ?? []) as readonly Column[],
+    selectableFields: (selectableFields ?? []).map(({ jsonPath }) => jsonPath!),
+    ...(deprecated ? { deprecated, deprecationWarning: deprecationWarning(crd.spec, version) } : {}),
+  }
+}
+
+function subresourcesOf({ subresources }: DefinitionVersion): Subresources {
+  return {
+    ...(subresources?.status ? { status: true } : {}),
+    ...(subresources?.scale ? { scale: subresources.scale as Subresources['scale'] } : {}),
+  }
+}
+
+function strategyOf(versions: readonly Version[]): Strategy {
+  return {
+    generation: 'onChange',
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+    nameRule: 'dnsSubdomain',
+    validate: (object, old, context) => validate(versions, object, old, context),
+  }
+}
+
+function validate(
+  versions: readonly Version[],
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { type, subresource, warnings }: WriteContext,
+): readonly FieldError[] {
+  for (const warning of finalizerWarnings(object.metadata, old?.metadata)) {
+    // A write that lost a race is checked again, but its client is told once.
+    if (!warnings.includes(warning)) warnings.push(warning)
+  }
+  const scale = versions.find(({ name }) => name === type.version)?.subresources.scale
+  return scale ? scaleErrors(object, scale, subresource === 'status') : []
 }

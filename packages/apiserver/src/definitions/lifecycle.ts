@@ -4,9 +4,10 @@ import { Work } from '../garbage/work.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import type { WriteRequest } from '../verbs/request.js'
 import { modify } from '../verbs/update.js'
-import { acceptNames } from './accept.js'
+import { acceptNames, setCondition } from './accept.js'
 import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from './crd.js'
 import { definitionOf } from './custom.js'
+import { inProgress } from './terminate.js'
 
 const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
 const CLEANUP_RETRY_MS = 500
@@ -86,12 +87,15 @@ export class DefinitionLifecycle {
     const others = this.#all().filter((other) => other.metadata.name !== crd.metadata.name)
     const request = { ...this.#request(crd.metadata.name!), subresource: 'status' }
     await modify(this.#engine, request, (live) => ({
-      object: acceptNames(live as CustomResourceDefinition, others, this.#engine.clock.now()) as KubeObject,
+      object: acceptNames(live as CustomResourceDefinition, others, this.#engine.clock.now()),
     }))
   }
 
   async #cleanUp(crd: CustomResourceDefinition): Promise<void> {
     if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
+    await modify(this.#engine, { ...this.#request(crd.metadata.name!), subresource: 'status' }, (live) => ({
+      object: setCondition(live as CustomResourceDefinition, inProgress, this.#engine.clock.now()),
+    }))
     const { group, names } = crd.spec
     const definition = this.#engine.registry.definition(group, names.plural)
     if (definition && definition.crd?.uid === crd.metadata.uid) {

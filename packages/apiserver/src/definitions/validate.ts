@@ -1,40 +1,39 @@
-import { X509Certificate } from 'node:crypto'
-import { equal, type FieldError, type KubeObject } from '@crosstie/kube'
+import type { FieldError, KubeObject } from '@crosstie/kube'
 import { checkRules, compileRules } from '@crosstie/kube/cel'
 import {
-  type CustomResourceDefinition,
   type DefinitionChecks,
   definitionWarnings,
+  type JSONSchemaProps,
   validateCustomResourceDefinition,
   validateDefinitionStatusUpdate,
 } from '@crosstie/kube/schema'
+import { caBundleError } from './cabundle.js'
+import type { CustomResourceDefinition } from './crd.js'
 import type { WriteContext } from './definition.js'
 
-const checks: DefinitionChecks = {
-  checkRules: (schema, path, { oldSchema }) =>
-    checkRules(schema, path, oldSchema && { oldSchemas: [oldSchema], unchanged: equal(schema, oldSchema) }),
-  checkDefault: (schema, value, path) => compileRules(schema)?.validate(value, undefined, { path }) ?? [],
-  caBundleError,
-}
+/** Metadata is checked by the pipeline, for all kinds alike. */
+const checks: DefinitionChecks = { checkRules, checkDefault, caBundleError, metadata: false }
 
-/** Everything that may be wrong with a CRD, its schemas and their rules included. */
+/** Complaints about a CRD that is written. */
 export function validateCrd(
   object: KubeObject,
-  old: KubeObject | undefined,
+  before: KubeObject | undefined,
   { subresource, warnings }: WriteContext,
 ): readonly FieldError[] {
-  const crd = object as unknown as CustomResourceDefinition
-  const before = old as unknown as CustomResourceDefinition | undefined
-  if (before && subresource === 'status') return validateDefinitionStatusUpdate(crd, before)
-  warnings.push(...definitionWarnings(crd, before))
-  return validateCustomResourceDefinition(crd, before, checks)
+  const crd = object as CustomResourceDefinition
+  const old = before as CustomResourceDefinition | undefined
+  if (old && subresource === 'status') return validateDefinitionStatusUpdate(crd, old, { metadata: false })
+  const errors = validateCustomResourceDefinition(crd, old, checks)
+  for (const warning of errors.length > 0 ? [] : definitionWarnings(crd, old)) {
+    if (!warnings.includes(warning)) warnings.push(warning)
+  }
+  return errors
 }
 
-function caBundleError(caBundle: string): string | undefined {
-  try {
-    new X509Certificate(Buffer.from(caBundle, 'base64'))
-    return undefined
-  } catch {
-    return 'unable to load root certificates: unable to parse bytes as PEM block'
-  }
+/** A default must satisfy the rules of its own schema, both as a first value and as one that stays. */
+function checkDefault(schema: JSONSchemaProps, value: unknown, path: string): readonly FieldError[] {
+  const rules = compileRules(schema, { isRoot: schema['x-kubernetes-embedded-resource'] === true })
+  if (!rules) return []
+  const errors = rules.validate(value, value, { path })
+  return errors.length > 0 ? errors : rules.validate(value, undefined, { path })
 }

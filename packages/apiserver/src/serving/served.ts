@@ -118,9 +118,7 @@ export class Served {
   }
 
   #read(object: KubeObject): KubeObject {
-    const { schema } = this
-    const { object: coerced } = schema.coerceMetadata(object, { drop: true })
-    return schema.applyDefaults(schema.dropNulls(schema.prune(coerced, { root: true })))
+    return this.schema.shape(object, { drop: true }).object
   }
 }
 

@@ -9,7 +9,6 @@ import {
 import { checkTypeMeta } from '../admission/decode.js'
 import type { WriteContext } from '../definitions/definition.js'
 import type { WriteRequest } from './request.js'
-import { valueAt } from './scale-path.js'
 
 /** Throws 422 with everything that is wrong with the object. */
 export function checkValid(
@@ -66,12 +65,7 @@ function bodyErrors(
   const particular = served.definition.strategy.validate?.(object, old, context) ?? []
   if (!served.definition.crd || !served.version.schema) return particular
   const { schema, rules } = served
-  const shape = [
-    ...particular,
-    ...shapeErrors(request, object, old),
-    ...scaleErrors(request, object),
-    ...schema.validateListTypes(object, old),
-  ]
+  const shape = [...shapeErrors(request, object, old), ...particular, ...schema.validateListTypes(object, old)]
   if (!rules) return shape
   // Rules read fields by their types: they run only on an object whose shape holds.
   if (!shape.some(blocksRules)) return [...shape, ...rules.validate(object, old)]
@@ -88,19 +82,6 @@ function shapeErrors(
 ): FieldError[] {
   if (subresource !== 'status') return served.schema.validate(object, old)
   return object['status'] === undefined ? [] : served.statusSchema.validate(object['status'], old?.['status'], 'status')
-}
-
-const INT32_MAX = 2 ** 31 - 1
-
-function scaleErrors({ served, subresource }: WriteRequest, object: KubeObject): FieldError[] {
-  const { scale } = served.version.subresources
-  if (!scale) return []
-  const path = subresource === 'status' ? scale.statusReplicasPath : scale.specReplicasPath
-  const replicas = valueAt(object, path)
-  if (typeof replicas !== 'number') return []
-  if (replicas < 0) return [fieldErrors.invalid(path, replicas, 'should be a non-negative integer')]
-  if (replicas > INT32_MAX) return [fieldErrors.invalid(path, replicas, `should be less than or equal to ${INT32_MAX}`)]
-  return []
 }
 
 // The real server skips rules when a field is missing, of the wrong type, too

@@ -38,6 +38,12 @@ export interface CompiledSchema {
    */
   coerceMetadata<T extends Obj>(object: T, options?: CoerceOptions): { readonly object: T; readonly error?: string }
   /**
+   * All that happens between the wire, or the store, and an object of the kind,
+   * in the real server's order: metadata typed, unknown fields and pointless
+   * nulls dropped, embedded resources typed, defaults filled in.
+   */
+  shape<T extends Obj>(object: T, options?: CoerceOptions): { readonly object: T; readonly error?: string }
+  /**
    * Complaints, worded and placed as kube-apiserver does. With `old`, what the
    * update did not touch is forgiven. `path` is where the value sits.
    */
@@ -53,38 +59,50 @@ export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
     prune: (value, options) => prune(value, root, options.root, options.unknown) as typeof value,
     dropNulls: (value) => dropNulls(value, root) as typeof value,
     applyDefaults: (value) => applyDefaults(value, root) as typeof value,
-    coerceMetadata: (object, options = {}) => coerceMetadata(object, root, options),
+    coerceMetadata(object, options = {}) {
+      const typed = typeMetadata(object, options)
+      return typed.error === undefined ? typeEmbedded(typed.object, root, options) : typed
+    },
+    shape(object, options = {}) {
+      const typed = typeMetadata(object, options)
+      if (typed.error !== undefined) return typed
+      const pruned = prune(typed.object, root, true, options.unknown)
+      const { object: shaped, error } = typeEmbedded(dropNulls(pruned, root) as typeof object, root, options)
+      return error === undefined ? { object: applyDefaults(shaped, root) as typeof object } : { object, error }
+    },
     validate(value, old, path) {
       if (check(value, root)) return []
       return explain(value, root, old === undefined ? undefined : new Correlation(value, old, root), path)
     },
-    validateListTypes(object, old) {
-      const errors = embeddedErrors(object, root, false)
-      const repeated = duplicates(object, root)
-      if (repeated.length === 0 || (old !== undefined && duplicates(old, root).length > 0)) return errors
-      return [...errors, ...repeated]
-    },
+    validateListTypes: (object, old) => [...embeddedErrors(object, root, false), ...newDuplicates(object, old, root)],
   }
 }
 
-function coerceMetadata<T extends Obj>(
-  object: T,
-  root: SchemaNode,
-  options: CoerceOptions,
-): { readonly object: T; readonly error?: string } {
-  let coerced: Obj = object
+/** An update is not blamed for duplicates when there were some before. */
+function newDuplicates(object: unknown, old: unknown, root: SchemaNode): FieldError[] {
+  const repeated = duplicates(object, root)
+  return repeated.length > 0 && old !== undefined && duplicates(old, root).length > 0 ? [] : repeated
+}
+
+interface Typed<T> {
+  readonly object: T
+  readonly error?: string
+}
+
+function typeMetadata<T extends Obj>(object: T, { drop, unknown }: CoerceOptions): Typed<T> {
   const metadata = getOwn(object, 'metadata')
-  if (metadata !== undefined) {
-    const unknown: string[] | undefined = options.unknown && []
-    const { meta, error } = decodeMeta(metadata, { drop: options.drop, unknown })
-    if (!meta) return { object, error }
-    if (unknown) options.unknown!.push(...unknown.map((name) => `metadata.${name}`))
-    if (meta !== metadata) {
-      const copy = { ...object }
-      setOwn(copy, 'metadata', meta)
-      coerced = copy
-    }
-  }
-  const { value, error } = coerceEmbedded(coerced, root, false, '', options)
+  if (metadata === undefined) return { object }
+  const found: string[] | undefined = unknown && []
+  const { meta, error } = decodeMeta(metadata, { drop, unknown: found })
+  if (!meta) return { object, error }
+  if (found) unknown!.push(...found.map((name) => `metadata.${name}`))
+  if (meta === metadata) return { object }
+  const copy = { ...object }
+  setOwn(copy, 'metadata', meta)
+  return { object: copy }
+}
+
+function typeEmbedded<T extends Obj>(object: T, root: SchemaNode, options: CoerceOptions): Typed<T> {
+  const { value, error } = coerceEmbedded(object, root, false, '', options)
   return error ? { object, error: fieldErrorText(error) } : { object: value as T }
 }

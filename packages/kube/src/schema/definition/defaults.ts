@@ -1,3 +1,4 @@
+import { noNames } from './internal.js'
 import type { Conversion, CustomResourceDefinition, DefinitionSpec } from './types.js'
 
 /** Fills in what a definition may leave out: singular, listKind, conversion strategy, service port, storedVersions. */
@@ -10,7 +11,7 @@ export function defaultCustomResourceDefinition<T extends CustomResourceDefiniti
 }
 
 function defaultSpec(spec: DefinitionSpec): DefinitionSpec {
-  const { kind = '', singular, listKind } = spec.names ?? {}
+  const { kind = '', singular, listKind } = spec.names ?? noNames
   const names = {
     ...spec.names,
     ...(singular || kind === '' ? {} : { singular: kind.toLowerCase() }),

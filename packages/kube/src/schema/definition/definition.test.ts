@@ -5,7 +5,7 @@ import { type FieldError, fieldErrorBody, fieldErrorText } from '../../errors.js
 import type { JSONSchemaProps } from '../types.js'
 import { defaultCustomResourceDefinition } from './defaults.js'
 import type { CustomResourceDefinition, DefinitionVersion } from './types.js'
-import { validateCustomResourceDefinition } from './validate.js'
+import { type DefinitionChecks, validateCustomResourceDefinition } from './validate.js'
 import { definitionWarnings } from './warnings.js'
 
 // Definitions, good and bad, with what the Go packages of Kubernetes 1.34.4 say about them.
@@ -58,8 +58,8 @@ test('rules are compiled once the schema is sound, with the old schema at hand',
   const ruled: JSONSchemaProps = { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.x' }] }
   const crd = defaultCustomResourceDefinition(definition(ruled))
   const asked: unknown[] = []
-  const checkRules = (schema: JSONSchemaProps, path: string, { oldSchema }: { oldSchema?: JSONSchemaProps }) => {
-    asked.push([schema, path, oldSchema])
+  const checkRules: DefinitionChecks['checkRules'] = (schema, path, { oldSchemas, unchanged }) => {
+    asked.push([schema, path, oldSchemas, unchanged])
     return [{ type: 'Invalid', field: `${path}.x`, value: 1, detail: 'no' } as const]
   }
   const errors = validateCustomResourceDefinition(crd, undefined, { checkRules })
@@ -68,8 +68,8 @@ test('rules are compiled once the schema is sound, with the old schema at hand',
   validateCustomResourceDefinition(stored, stored, { checkRules })
   const path = 'spec.validation.openAPIV3Schema'
   assert.deepEqual(asked, [
-    [ruled, path, undefined],
-    [ruled, path, ruled],
+    [ruled, path, undefined, false],
+    [ruled, path, [ruled], true],
   ])
   const unsound = defaultCustomResourceDefinition(definition({ ...ruled, properties: { a: {} } }))
   validateCustomResourceDefinition(unsound, undefined, { checkRules })

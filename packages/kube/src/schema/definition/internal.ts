@@ -33,6 +33,8 @@ export interface InternalSpec {
   readonly preserveUnknownFields: boolean
 }
 
+export const noNames: DefinitionNames = { plural: '', kind: '' }
+
 export function toInternal(spec: DefinitionSpec): InternalSpec {
   const versions = spec.versions ?? []
   const shared = <T>(read: (version: DefinitionVersion) => T): T | undefined => {
@@ -45,7 +47,7 @@ export function toInternal(spec: DefinitionSpec): InternalSpec {
   const selectableFields = shared((version) => version.selectableFields ?? []) ?? []
   return {
     group: spec.group ?? '',
-    names: spec.names ?? {},
+    names: spec.names ?? noNames,
     scope: spec.scope ?? '',
     versions: versions.map((version) => ({
       ...version,

@@ -216,7 +216,7 @@ function reviewVersionErrors(versions: readonly string[], path: string, mustReco
 }
 
 export function storedVersionErrors(
-  stored: readonly string[] | undefined,
+  stored: readonly string[] | null | undefined,
   versions: readonly DefinitionVersion[],
   path: string,
 ): FieldError[] {

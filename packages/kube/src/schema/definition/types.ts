@@ -15,15 +15,15 @@ export interface DefinitionSpec {
   readonly group: string
   readonly names: DefinitionNames
   readonly scope: string
-  readonly versions?: readonly DefinitionVersion[]
+  readonly versions: readonly DefinitionVersion[]
   readonly conversion?: Conversion
   readonly preserveUnknownFields?: boolean
 }
 
 export interface DefinitionNames {
-  readonly plural?: string
+  readonly plural: string
   readonly singular?: string
-  readonly kind?: string
+  readonly kind: string
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
@@ -80,9 +80,9 @@ export interface WebhookClientConfig {
 }
 
 export interface DefinitionStatus {
-  readonly conditions?: readonly DefinitionCondition[]
+  readonly conditions?: readonly DefinitionCondition[] | null
   readonly acceptedNames?: DefinitionNames
-  readonly storedVersions?: readonly string[]
+  readonly storedVersions?: readonly string[] | null
 }
 
 export interface DefinitionCondition {

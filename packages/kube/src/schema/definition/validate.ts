@@ -4,7 +4,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../../metadata.js'
 import type { JSONSchemaProps } from '../types.js'
 import { approvalErrors } from './approval.js'
 import { defaultErrors, hasUnprunedDefault } from './defaultvalues.js'
-import { type InternalSpec, printSchema, schemasOf, toInternal } from './internal.js'
+import { type InternalSpec, noNames, printSchema, schemasOf, toInternal } from './internal.js'
 import { hasGranularSet, hasLooseListKeys, hasUnknownType, keywordErrors, type Strictness } from './openapi.js'
 import * as spec from './spec.js'
 import { isStructural, structuralErrors, structuralProblem } from './structural.js'
@@ -19,10 +19,17 @@ export interface DefinitionChecks {
   readonly checkRules?: (
     schema: JSONSchemaProps,
     path: string,
-    options: { readonly oldSchema?: JSONSchemaProps },
+    options: {
+      /** The schemas of all versions before an update: expressions in them were accepted once and stay so. */
+      readonly oldSchemas?: readonly JSONSchemaProps[]
+      /** The schema of this version is as it was. */
+      readonly unchanged?: boolean
+    },
   ) => readonly FieldError[]
   /** Runs the CEL rules of a schema on a default. */
   readonly checkDefault?: (schema: JSONSchemaProps, value: unknown, path: string) => readonly FieldError[]
+  /** Whether metadata is checked too. Off where that was done already; the name's own rule stays. */
+  readonly metadata?: boolean
   /** Why base64-encoded PEM holds no certificate authority; undefined when it does. */
   readonly caBundleError?: (caBundle: string) => string | undefined
 }
@@ -47,10 +54,11 @@ export function validateCustomResourceDefinition(
 ): FieldError[] {
   const internal = toInternal(crd.spec)
   const leniency = old ? leniencyAfter(old, checks) : strict
-  const errors = old ? validateObjectMetaUpdate(crd.metadata, old.metadata) : metadataErrors(crd)
+  const errors = checks.metadata === false ? [] : generalMetadataErrors(crd, old)
+  if (!old) errors.push(...definitionNameErrors(crd))
   errors.push(...specErrors(internal, old && toInternal(old.spec), leniency, checks))
   if (old) errors.push(...immutableErrors(crd, old))
-  errors.push(...spec.nameErrors(crd.status?.acceptedNames ?? {}, 'status.acceptedNames'))
+  errors.push(...spec.nameErrors(crd.status?.acceptedNames ?? noNames, 'status.acceptedNames'))
   const versions = crd.spec.versions ?? []
   errors.push(...spec.storedVersionErrors(crd.status?.storedVersions, versions, 'status.storedVersions'))
   errors.push(...approvalErrors(crd, old))
@@ -66,17 +74,24 @@ export function validateCustomResourceDefinition(
 export function validateDefinitionStatusUpdate(
   crd: CustomResourceDefinition,
   old: CustomResourceDefinition,
+  checks: Pick<DefinitionChecks, 'metadata'> = {},
 ): FieldError[] {
-  const errors = validateObjectMetaUpdate(crd.metadata, old.metadata)
-  return [...errors, ...spec.nameErrors(crd.status?.acceptedNames ?? {}, 'status.acceptedNames')]
+  const errors = checks.metadata === false ? [] : validateObjectMetaUpdate(crd.metadata, old.metadata)
+  return [...errors, ...spec.nameErrors(crd.status?.acceptedNames ?? noNames, 'status.acceptedNames')]
 }
 
 function withoutRepetition(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map((error) => [fieldErrorText(error), error])).values()]
 }
 
-function metadataErrors(crd: CustomResourceDefinition): FieldError[] {
-  const errors = validateObjectMeta(crd.metadata, { namespaced: false, nameRule: 'dnsSubdomain' })
+function generalMetadataErrors(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldError[] {
+  if (old) return validateObjectMetaUpdate(crd.metadata, old.metadata)
+  return validateObjectMeta(crd.metadata, { namespaced: false, nameRule: 'dnsSubdomain' })
+}
+
+/** The name says what is served where. */
+function definitionNameErrors(crd: CustomResourceDefinition): FieldError[] {
+  const errors: FieldError[] = []
   const wanted = `${crd.spec.names?.plural ?? ''}.${crd.spec.group ?? ''}`
   const detail = 'must be spec.names.plural+"."+spec.group'
   for (const key of ['generateName', 'name'] as const) {
@@ -257,7 +272,8 @@ function validationErrors(
   errors.push(...structure, ...keywords)
   const sound = leniency.structural && problem === undefined && structure.length === 0 && keywords.length === 0
   if (sound && checks.checkRules) {
-    errors.push(...checks.checkRules(schema, path, { oldSchema: old && schemaOfVersion(old, version) }))
+    const unchanged = old !== undefined && equal(schemaOfVersion(old, version), schema)
+    errors.push(...checks.checkRules(schema, path, { oldSchemas: old && schemasOf(old), unchanged }))
   }
   if (errors.length === 0 && problem !== undefined) errors.push(invalid(path, '', problem))
   return errors
