@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServer } from '@crosstie/apiserver'
+import {
+  apiVersionOf,
+  type Client,
+  type Condition,
+  conditionsOf,
+  type KubeObject,
+  type ResourceType,
+  systemClock,
+} from '@crosstie/kube'
+import { type ManagedController, type ManagedKind, type ManagedOptions, managedController } from '@crosstie/resources'
+
+export const crdType: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  resource: 'customresourcedefinitions',
+  namespaced: false,
+}
+
+/** The embedded server with some kinds, reconciled when the test says so. */
+export class Plane implements AsyncDisposable {
+  readonly events: string[] = []
+  readonly #controllers = new Map<string, ManagedController>()
+
+  private constructor(
+    readonly client: Client,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(): Promise<Plane> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-end-to-end-'))
+    const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+    return new Plane(server.client(), async () => {
+      await server.close()
+      await rm(dataDir, { recursive: true, force: true })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Serves the kind and its class, as its definition says. */
+  async serve(kind: ManagedKind, options: Partial<ManagedOptions> = {}): Promise<void> {
+    for (const crd of [kind.crd(), kind.classCrd()]) await this.define(crd)
+    const events = {
+      event: (_: KubeObject, type: string, reason: string, message: string) =>
+        this.events.push(`${type} ${reason}: ${message}`),
+    }
+    const client = this.client
+    this.#controllers.set(kind.type.kind, managedController(kind, { client, events, clock: systemClock, ...options }))
+  }
+
+  async define(crd: KubeObject): Promise<void> {
+    await this.client.create(crdType, crd)
+    for (let i = 0; i < 200; i++) {
+      const stored = await this.client.get(crdType, { name: crd.metadata.name! })
+      if (conditionsOf(stored).some(({ type, status }) => type === 'Established' && status === 'True')) return
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    throw new Error(
+      `${crd.metadata.name} was never established: ${JSON.stringify(conditionsOf(await this.client.get(crdType, { name: crd.metadata.name! })))}`,
+    )
+  }
+
+  async create(kind: ManagedKind, name: string, spec: object, metadata: object = {}): Promise<KubeObject> {
+    const { type } = kind
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, ...metadata }, spec }
+    return await this.client.create(type, object)
+  }
+
+  async reconcile(kind: ManagedKind, name: string): Promise<void> {
+    await this.#controllers.get(kind.type.kind)!.reconcile({ name }, AbortSignal.timeout(30_000))
+  }
+
+  async settle(kind: ManagedKind, name: string): Promise<KubeObject> {
+    for (let i = 0; i < 6; i++) await this.reconcile(kind, name)
+    return await this.client.get(kind.type, { name })
+  }
+}
+
+export function condition(object: KubeObject, type: string): Condition | undefined {
+  return conditionsOf(object).find((held) => held.type === type)
+}
