@@ -56,7 +56,9 @@ export class Acceptance {
     if (this.#pending.get(change.key) === change.now) this.#pending.delete(change.key)
   }
 
-  dropAll(): void {
+  /** None of what was accepted became durable. */
+  drop(changes: Iterable<Change>): void {
+    for (const { now } of changes) this.#parsed.retire(now as Version)
     this.#pending.clear()
   }
 

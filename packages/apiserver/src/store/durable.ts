@@ -49,8 +49,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await files.makeDirectory(dataDir)
   const lock = await files.lock(dataDir)
   try {
-    const state = new State()
     const parsed = new Parsed(PARSED_BYTES)
+    const state = new State(parsed)
     const horizon = new Horizon(state, { ...defaultHistory, ...options.history })
     const keyFile = encryption?.keyFile ?? defaultKeyFile(dataDir)
     const keyring = await Keyring.read(keyFile)

@@ -47,7 +47,9 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-const BATCH_BYTES_MAX = 4 << 20
+/** More than this at once would keep readers waiting when it becomes visible. */
+const BATCH_BYTES_MAX = 1 << 20
+const BATCH_WRITES_MAX = 1000
 const TIDY_EVERY_MS = 10_000
 
 /** What both kinds of embedded store share: everything but the disk. */
@@ -59,6 +61,7 @@ export class EmbeddedStore implements Store {
   readonly #acceptance: Acceptance
   readonly #listeners = new Set<(changes: readonly Change[]) => void>()
   readonly #tidying: NodeJS.Timeout
+  #failure: Error | undefined
   #waiting: Waiting[] = []
   #draining: Promise<void> | undefined
   #closing: Promise<void> | undefined
@@ -79,6 +82,10 @@ export class EmbeddedStore implements Store {
 
   get compacted(): number {
     return this.#state.compacted
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure
   }
 
   get(key: string, revision?: number): Stored | undefined {
@@ -175,7 +182,8 @@ export class EmbeddedStore implements Store {
   #takeGroup(): readonly Waiting[] {
     let bytes = 0
     let count = 0
-    while (count < this.#waiting.length && bytes < BATCH_BYTES_MAX) bytes += this.#waiting[count++]!.bytes
+    const most = Math.min(this.#waiting.length, BATCH_WRITES_MAX)
+    while (count < most && bytes < BATCH_BYTES_MAX) bytes += this.#waiting[count++]!.bytes
     return this.#waiting.splice(0, count)
   }
 
@@ -190,6 +198,7 @@ export class EmbeddedStore implements Store {
   }
 
   #publish(group: readonly Waiting[], batch: Batch): void {
+    this.#failure = undefined
     for (const change of batch.changes) {
       this.#state.apply(change)
       this.#acceptance.settled(change)
@@ -208,7 +217,8 @@ export class EmbeddedStore implements Store {
   #fail(group: readonly Waiting[], error: unknown): void {
     const waiting = [...group, ...this.#waiting]
     this.#waiting = []
-    this.#acceptance.dropAll()
+    this.#acceptance.drop(waiting.flatMap(({ changes }) => changes))
+    this.#failure = error instanceof Error ? error : new Error(messageOf(error))
     for (const { reject } of waiting) reject(error)
   }
 

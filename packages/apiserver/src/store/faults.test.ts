@@ -61,12 +61,14 @@ for (const [name, { because, begin, want }] of Object.entries(faults)) {
     assert.deepEqual(specOf(store.get('/t/things/a')), { n: 1 }, 'nobody sees what was refused')
     assert.equal(store.tip('/t/things/a'), tipBefore, 'and nobody builds on it')
     assert.deepEqual(heard, [])
+    assert.ok(store.failure instanceof StoreWriteError)
 
     disk.full = false
     disk.faults = well
     const [change] = await store.write([put('/t/things/a', { n: 4 })])
     assert.ok(change!.revision > tipBefore!.revision + 2, 'a revision that was refused is never given out again')
     assert.deepEqual(heard, [change])
+    assert.equal(store.failure, undefined)
     const state = stateOf(store)
     await store.close()
 

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { platform } from 'node:process'
 import { type Lock, lockDirectory } from './lock.js'
 
@@ -99,7 +100,11 @@ class NodeFile implements OpenFile {
 export const nodeFiles: Files = {
   lock: lockDirectory,
   async makeDirectory(path) {
-    await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+    const first = await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+    if (first === undefined) return
+    for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
+      await nodeFiles.syncDirectory(dirname(made))
+    }
   },
   list: (directory) => fs.promises.readdir(directory),
   async open(path, mode) {
@@ -127,5 +132,5 @@ type Done<T> = (error: NodeJS.ErrnoException | null, result?: T) => void
 
 /** Callbacks cost a third of what `fs.promises` does, and the log's write is on every writer's path. */
 function call<T>(start: (done: Done<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => start((error, result) => (error ? reject(error) : resolve(result as T))))
+  return new Promise((fulfil, reject) => start((error, result) => (error ? reject(error) : fulfil(result as T))))
 }

@@ -15,7 +15,8 @@ export interface MemoryStoreOptions {
 /** A store that forgets everything when the process ends; for tests and throw-away servers. */
 export class MemoryStore extends EmbeddedStore {
   constructor({ clock = systemClock, history }: MemoryStoreOptions = {}) {
-    const state = new State()
+    const parsed = new Parsed(PARSED_BYTES)
+    const state = new State(parsed)
     const nowhere = {
       append: async () => {},
       settled: () => {},
@@ -25,6 +26,6 @@ export class MemoryStore extends EmbeddedStore {
       close: async () => {},
     }
     const horizon = new Horizon(state, { ...defaultHistory, ...history })
-    super(state, new Parsed(PARSED_BYTES), nowhere, horizon, clock)
+    super(state, parsed, nowhere, horizon, clock)
   }
 }

@@ -1,6 +1,6 @@
 import { Ordered } from './ordered.js'
 import { type Change, CompactedError, FutureRevisionError, type ListRange, type StoredPage } from './store.js'
-import type { Version } from './version.js'
+import type { Parsed, Version } from './version.js'
 
 interface Entry {
   readonly key: string
@@ -21,12 +21,17 @@ export class State {
   liveBytes = 0
   /** Bytes of JSON that history holds. */
   historyBytes = 0
+  readonly #parsed: Parsed
   readonly #entries = new Map<string, Entry>()
   readonly #live = new Ordered<Entry>()
   /** Deleted, but history still knows them. */
   readonly #graves = new Ordered<Entry>()
   #history: Change[] = []
   #forgotten = 0
+
+  constructor(parsed: Parsed) {
+    this.#parsed = parsed
+  }
 
   get historyLength(): number {
     return this.#history.length - this.#forgotten
@@ -76,6 +81,8 @@ export class State {
       if (now.deleted) this.#move(entry, this.#live, this.#graves)
       else if (!before) this.#move(entry, this.#graves, this.#live)
     }
+    if (before) this.#parsed.retire(before)
+    if (now.deleted) this.#parsed.retire(now)
     this.revision = change.revision
     this.liveBytes += (now.deleted ? 0 : now.bytes.length) - (before?.bytes.length ?? 0)
     this.historyBytes += now.bytes.length

@@ -13,6 +13,8 @@ export interface Store {
   readonly revision: number
   /** Revisions before this one can no longer be read or watched from. */
   readonly compacted: number
+  /** Why the last write could not be made durable; undefined as soon as one could. For health checks. */
+  readonly failure: Error | undefined
 
   /**
    * What readers see. With a revision: as it was then; throws CompactedError when that is too old

@@ -13,6 +13,8 @@ export class Version implements Stored {
   readonly deleted: boolean
   /** The state before this one, until compaction forgets it. */
   previous: Version | undefined
+  /** Something newer has taken its place. */
+  past: boolean
   /** Held by `Parsed` alone: the object, a weak reference to it, or nothing yet. */
   parsed: KubeObject | WeakRef<KubeObject> | undefined
   readonly #home: Parsed
@@ -24,6 +26,7 @@ export class Version implements Stored {
     this.bytes = bytes
     this.deleted = deleted
     this.previous = undefined
+    this.past = false
     this.parsed = undefined
   }
 
@@ -34,27 +37,27 @@ export class Version implements Stored {
   }
 }
 
+/** Of states that are past, so much JSON is kept parsed: watchers ask for them soon or never. */
+const PAST_BYTES = 4 << 20
+
 /**
  * Bounds what parsed objects cost. The JSON of every object stays in memory, a
  * parsed object takes two to four times as much: the oldest ones are let go, and
  * parsed again when somebody asks. Whoever still holds one goes on sharing it.
  */
 export class Parsed {
-  readonly #limit: number
-  #bytes = 0
-  #held: Version[] = []
-  #head = 0
+  readonly #current: Shelf
+  readonly #past = new Shelf(PAST_BYTES)
 
   /** @param limit Bytes of JSON whose parsed form is kept. */
   constructor(limit: number) {
-    this.#limit = limit
+    this.#current = new Shelf(limit)
   }
 
   keep(version: Version, object: KubeObject): void {
     version.parsed = object
-    this.#held.push(version)
-    this.#bytes += version.bytes.length
-    while (this.#bytes > this.#limit && this.#held.length - this.#head > 1) this.#letGo()
+    if (version.past) this.#past.add(version)
+    else this.#current.add(version)
   }
 
   parse(version: Version, weak: WeakRef<KubeObject> | undefined): KubeObject {
@@ -63,13 +66,40 @@ export class Parsed {
     return object
   }
 
-  #letGo(): void {
-    const oldest = this.#held[this.#head++]!
-    this.#bytes -= oldest.bytes.length
-    oldest.parsed = new WeakRef(oldest.parsed as KubeObject)
-    if (this.#head > 1024 && this.#head * 2 > this.#held.length) {
-      this.#held = this.#held.slice(this.#head)
-      this.#head = 0
+  /** The version is no longer the newest of its key. */
+  retire(version: Version): void {
+    version.past = true
+    if (this.#current.remove(version)) this.#past.add(version)
+  }
+}
+
+/** Versions whose object is held; the oldest make room for the newest. */
+class Shelf {
+  readonly #versions = new Set<Version>()
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(version: Version): void {
+    this.#versions.add(version)
+    this.#bytes += version.bytes.length
+    if (this.#bytes > this.#limit) this.#makeRoom(version)
+  }
+
+  remove(version: Version): boolean {
+    if (!this.#versions.delete(version)) return false
+    this.#bytes -= version.bytes.length
+    return true
+  }
+
+  #makeRoom(newest: Version): void {
+    for (const version of this.#versions) {
+      if (this.#bytes <= this.#limit || version === newest) return
+      this.remove(version)
+      version.parsed = new WeakRef(version.parsed as KubeObject)
     }
   }
 }
