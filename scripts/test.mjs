@@ -7,7 +7,7 @@ import { globSync } from './glob.mjs'
 const words = process.argv.slice(2)
 const wanted = (file) => words.length === 0 || words.some((word) => file.includes(word))
 
-await run('npx', ['tsc', '-b'])
+await run('npm', ['run', '--silent', 'build'])
 if (words.length === 0) {
   await run('npx', ['biome', 'check', '.'])
   await run('node', ['scripts/tidy.mjs'])

@@ -13,6 +13,11 @@ export const version: Command = {
 }
 
 export async function ownVersion(): Promise<string> {
-  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
+  // One folder up from the bundle, two from where it was compiled to.
+  for (const path of ['../package.json', '../../package.json']) {
+    const text = await readFile(new URL(path, import.meta.url), 'utf8').catch(() => '{}')
+    const { name, version } = JSON.parse(text) as { name?: string; version?: string }
+    if (name === 'crosstie' && version) return version
+  }
+  throw new Error('cannot find the package.json of crosstie')
 }
