@@ -4,6 +4,7 @@ import { EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
 /** Loaded when asked for: `crosstie --help` need not read a database engine. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./commands/up.js')).up,
+  backup: async () => (await import('./commands/backup.js')).backup,
   restore: async () => (await import('./commands/restore.js')).restore,
   version: async () => (await import('./commands/version.js')).version,
 }

@@ -1,4 +1,5 @@
-export { type KubeconfigContent, writeKubeconfig } from './access/kubeconfig.js'
+export { type KubeconfigContent, readKubeconfig, writeKubeconfig } from './access/kubeconfig.js'
 export type { UserInfo } from './access/user.js'
+export { BACKUP_PATH } from './http/backup.js'
 export { Server, type ServerOptions, startServer } from './server.js'
 export { restoreBackup } from './store/index.js'

@@ -46,4 +46,17 @@ current-context: crosstie
 `
 }
 
+/** Reads back what `kubeconfig` wrote; throws when a certificate-based access is not in there. */
+export function readKubeconfig(text: string): KubeconfigContent {
+  const field = (name: string) => new RegExp(`^\\s+${name}: (.+)$`, 'm').exec(text)?.[1]
+  const decoded = (name: string) => Buffer.from(field(name) ?? '', 'base64').toString('utf8')
+  const server = field('server')?.replace(/^"|"$/g, '')
+  const ca = decoded('certificate-authority-data')
+  const client = { cert: decoded('client-certificate-data'), key: decoded('client-key-data') }
+  if (!server || !ca || !client.cert || !client.key) {
+    throw new Error('the kubeconfig is not one that crosstie wrote: it needs a server, its CA and a client certificate')
+  }
+  return { server, ca, client }
+}
+
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
