@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { budgets } from './budget.js'
+import { ThrottledError } from './external.js'
+
+function timed() {
+  let now = 0
+  const made = budgets({
+    perSecond: 10,
+    burst: 5,
+    clock: { now: () => now },
+    sleep: async (milliseconds) => {
+      now += milliseconds
+    },
+  })
+  return { budget: made.of('a'), other: made.of('b'), now: () => now }
+}
+
+test('a burst is free, then calls keep the pace', async () => {
+  const { budget, now } = timed()
+  for (let i = 0; i < 5; i++) await budget.take()
+  assert.equal(now(), 0)
+  for (let i = 0; i < 20; i++) await budget.take()
+  assert.ok(now() >= 1_900 && now() <= 2_200, `${now()}`)
+})
+
+test('being throttled halves the pace, success restores it slowly, other credentials go on', async () => {
+  const { budget, other, now } = timed()
+  budget.note(new ThrottledError('slow down', { retryAfterSeconds: 3 }))
+  await other.take()
+  assert.equal(now(), 0)
+  await budget.take()
+  assert.ok(now() >= 3_000)
+  const before = now()
+  for (let i = 0; i < 10; i++) await budget.take()
+  assert.ok(now() - before >= 1_000, 'half of ten a second')
+  for (let i = 0; i < 100; i++) budget.note()
+  const later = now()
+  for (let i = 0; i < 20; i++) await budget.take()
+  assert.ok(now() - later <= 2_200)
+})
+
+test('what the SDKs of large clouds throw counts as throttling', async () => {
+  const { budget, now } = timed()
+  budget.note(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' }))
+  await budget.take()
+  assert.ok(now() > 0)
+})
+
+test('one who gives up waiting does not hold up those behind', async () => {
+  const { budget } = timed()
+  const aborted = AbortSignal.abort()
+  await assert.rejects(budget.take(aborted))
+  await budget.take()
+})
