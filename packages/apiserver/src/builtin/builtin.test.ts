@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { invalid, type KubeObject, StatusError } from '@crosstie/kube'
+import { badRequest, invalid, type KubeObject, StatusError } from '@crosstie/kube'
+import { UnfitError } from '../admission/decode.js'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import { decodeJson } from '../wire/json.js'
 import { builtinDefinitions, type Helpers } from './index.js'
@@ -51,12 +52,21 @@ const recorded = JSON.parse(
   readFileSync(new URL('../../src/builtin/testdata/creates.json', import.meta.url), 'utf8'),
 ) as readonly Recorded[]
 
+function decodeOrRefuse({ strategy, names }: Definition, value: KubeObject, unknown: string[]): KubeObject {
+  try {
+    return strategy.decode!(value, 'v1', unknown)
+  } catch (error) {
+    if (!(error instanceof UnfitError)) throw error
+    throw badRequest(`${names.kind} in version "v1" cannot be handled as a ${names.kind}: ${error.message}`)
+  }
+}
+
 /** What becomes of a body, as far as this room is concerned. */
 function create(definition: Definition, body: string, namespace: string | undefined): unknown {
   const { strategy, names } = definition
   const unknown: string[] = []
   const { value, duplicates } = decodeJson(body, { strict: true })
-  const decoded = strategy.decode!(value as unknown as KubeObject, 'v1', unknown)
+  const decoded = decodeOrRefuse(definition, value as unknown as KubeObject, unknown)
   const strict = [
     ...duplicates.map((path) => `duplicate field "${path}"`),
     ...unknown.map((path) => `unknown field "${path}"`),

@@ -214,7 +214,24 @@ function changeErrors(event: Event, old: Event): FieldError[] {
   const series = equal(event.series, old.series) ? [] : seriesErrors(event)
   const changed = lasting.filter((field) => !equal(event[field] ?? null, old[field] ?? null))
   const named = (field: string) => (field === 'reportingComponent' ? 'reportingController' : field)
-  return [...series, ...changed.map((field) => immutable(named(field), event[field] ?? null))]
+  return [...series, ...changed.map((field) => immutable(named(field), shown(field, event)))]
+}
+
+/** The real server prints its internal types, whose fields have Go's names. */
+function shown(field: string, event: Event): unknown {
+  const { source } = event
+  if (field === 'source') return { Component: source?.component ?? '', Host: source?.host ?? '' }
+  const value = event[field] ?? null
+  if (value === null || (field !== 'involvedObject' && field !== 'related')) return value ?? zeroOf(field)
+  const { kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath } = value as Reference
+  const reference = { Kind: kind, Namespace: namespace, Name: name, UID: uid, APIVersion: apiVersion }
+  const whole = { ...reference, ResourceVersion: resourceVersion, FieldPath: fieldPath }
+  return Object.fromEntries(Object.entries(whole).map(([key, text]) => [key, text ?? '']))
+}
+
+function zeroOf(field: string): unknown {
+  if (field === 'count') return 0
+  return /Time(stamp)?$/.test(field) || field === 'related' ? null : ''
 }
 
 function columnsFor(core: (event: KubeObject) => Event): readonly Column[] {

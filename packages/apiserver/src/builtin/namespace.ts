@@ -43,6 +43,9 @@ export function namespaceKind(): Definition {
       prepare,
       validate,
       beginDelete(namespace) {
+        // Namespaces have no grace period: they end when they are empty.
+        const { deletionGracePeriodSeconds: _, ...metadata } = namespace['metadata'] as Draft
+        namespace['metadata'] = metadata
         namespace['status'] = { ...(namespace['status'] as Draft | undefined), phase: 'Terminating' }
       },
       holds: (namespace) => finalizersOf(namespace).length > 0,

@@ -203,9 +203,7 @@ function bindingColumns(): readonly Column[] {
       'ServiceAccounts',
       'string',
       'Service accounts that are granted it.',
-      subjects('ServiceAccount', (subject) =>
-        subject.namespace ? `${subject.namespace}/${name(subject)}` : name(subject),
-      ),
+      subjects('ServiceAccount', (subject) => `${subject.namespace ?? ''}/${name(subject)}`),
       1,
     ),
   ]

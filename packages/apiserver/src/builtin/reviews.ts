@@ -72,6 +72,7 @@ function define({ group, kind, namespaced = false, answer, validate }: Question)
       nameRule: 'dnsSubdomain',
       answer: (review, context) => {
         const errors = validate?.(review) ?? []
+        // The real server does not say of which kind.
         if (errors.length > 0) throw invalid({ group, kind: '' }, '', errors)
         checkTokenReview(kind, review)
         return answer(review, context)

@@ -14,8 +14,16 @@ import { checkValid } from './validate.js'
 export async function create(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const { strategy } = request.served.definition
   const decoded = decode(request, body)
-  if (strategy.answer) return unstored(await strategy.answer(decoded, contextOf(engine, request)), true)
+  if (strategy.answer) {
+    const question = withNamespace(request, decoded)
+    return unstored(await strategy.answer(question, contextOf(engine, request)), true)
+  }
   return await createDecoded(engine, request, named(request, decoded))
+}
+
+/** Questions have no name, but where they are asked matters. */
+function withNamespace({ namespace }: WriteRequest, object: KubeObject): KubeObject {
+  return namespace === '' ? object : { ...object, metadata: { ...object.metadata, namespace } }
 }
 
 /** What apply and update do too when the object is not there yet. */
