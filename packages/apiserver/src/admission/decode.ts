@@ -51,13 +51,9 @@ function keepReset({ metadata }: KubeObject, shaped: KubeObject): KubeObject {
 }
 
 function custom({ served }: WriteRequest, object: KubeObject, unknown: string[] | undefined): KubeObject {
-  const { schema } = served
-  const strange: string[] | undefined = unknown && []
-  const { object: coerced, error } = schema.coerceMetadata(object, { unknown: strange })
+  const { object: shaped, error } = served.schema.shape(object, { unknown })
   if (error) throw new UnfitError(error)
-  const pruned = schema.prune(coerced, { root: true, unknown })
-  if (strange) unknown?.push(...strange)
-  return schema.applyDefaults(schema.dropNulls(pruned))
+  return shaped
 }
 
 /** Go fills in the kind of the URL when a body names none. */

@@ -135,19 +135,6 @@ for (const [name, { because, object, want, subresource = '' }] of Object.entries
   })
 }
 
-test('a finalizer without a domain is warned about once', () => {
-  const { strategy } = definitionOf(crd([{ name: 'v1', served: true, storage: true, schema }]))
-  const given = {
-    apiVersion: 'example.com/v1',
-    kind: 'Foo',
-    metadata: { name: 'a', finalizers: ['mine'] },
-  } as KubeObject
-  const asked = context('')
-  strategy.validate!(given, undefined, asked)
-  strategy.validate!(given, undefined, asked)
-  assert.equal(asked.warnings.length, 1)
-})
-
 function context(subresource: string): WriteContext {
   const type = { group: 'example.com', version: 'v1', kind: 'Foo', resource: 'foos', namespaced: true }
   return { type, subresource, user: authenticated({ name: 'a', groups: [] }), now: 0, warnings: [] }

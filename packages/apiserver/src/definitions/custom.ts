@@ -1,8 +1,7 @@
-import { type FieldError, finalizerWarnings, type KubeObject } from '@crosstie/kube'
 import type { DefinitionVersion } from '@crosstie/kube/schema'
 import { webhookConversion } from './convert.js'
 import type { CustomResourceDefinition } from './crd.js'
-import type { Column, Definition, Strategy, Subresources, Version, WriteContext } from './definition.js'
+import type { Column, Definition, Strategy, Subresources, Version } from './definition.js'
 import { scaleErrors } from './scale.js'
 import { byPriority, deprecationWarning } from './versions.js'
 
@@ -62,20 +61,9 @@ function strategyOf(versions: readonly Version[]): Strategy {
     unconditionalUpdate: false,
     createOnUpdate: false,
     nameRule: 'dnsSubdomain',
-    validate: (object, old, context) => validate(versions, object, old, context),
+    validate(object, _old, { type, subresource }) {
+      const scale = versions.find(({ name }) => name === type.version)?.subresources.scale
+      return scale ? scaleErrors(object, scale, subresource === 'status') : []
+    },
   }
-}
-
-function validate(
-  versions: readonly Version[],
-  object: KubeObject,
-  old: KubeObject | undefined,
-  { type, subresource, warnings }: WriteContext,
-): readonly FieldError[] {
-  for (const warning of finalizerWarnings(object.metadata, old?.metadata)) {
-    // A write that lost a race is checked again, but its client is told once.
-    if (!warnings.includes(warning)) warnings.push(warning)
-  }
-  const scale = versions.find(({ name }) => name === type.version)?.subresources.scale
-  return scale ? scaleErrors(object, scale, subresource === 'status') : []
 }

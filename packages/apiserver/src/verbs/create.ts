@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { alreadyExists, finalizerWarnings, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import { alreadyExists, finalizerWarnings, forbidden, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
 import { decode } from '../admission/decode.js'
 import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
@@ -34,6 +34,7 @@ export async function createDecoded(
   options: { readonly tracked?: boolean } = {},
 ): Promise<Outcome> {
   const { served, dryRun, signal } = request
+  checkDefinitionStays(request, decoded)
   checkNamespaceOpen(engine, request, decoded)
   const tracked = options.tracked ? decoded : await track(engine, request, decoded)
   const review = admissionOf(engine, request, 'CREATE')
@@ -58,6 +59,13 @@ export async function createDecoded(
     if (error instanceof PreconditionError) throw existing(request, object)
     throw error
   }
+}
+
+/** While a CRD goes, its objects go, and no new ones come. */
+function checkDefinitionStays({ served }: WriteRequest, { metadata }: KubeObject): void {
+  if (!served.definition.crd?.deleting) return
+  const why = 'create not allowed while custom resource definition is terminating'
+  throw forbidden(served.type, metadata.name ?? '', why)
 }
 
 function track(engine: Engine, request: WriteRequest, object: KubeObject): KubeObject | Promise<KubeObject> {
