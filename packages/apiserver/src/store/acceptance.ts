@@ -1,4 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
+import { Slabs } from './slabs.js'
 import type { State } from './state.js'
 import { type Change, PreconditionError, type Write } from './store.js'
 import { bytesOf, type Parsed, Version, withRevision } from './version.js'
@@ -15,6 +16,7 @@ const KEY_BYTES_MAX = 0xffff
 export class Acceptance {
   readonly #state: State
   readonly #parsed: Parsed
+  readonly #slabs = new Slabs()
   /** The newest accepted version of keys whose change is not durable yet. */
   readonly #pending = new Map<string, Version>()
   #revision: number
@@ -69,7 +71,7 @@ export class Acceptance {
     }
     const deleted = write.do === 'delete'
     const object = withRevision(write.object ?? (tip?.object as KubeObject), revision)
-    const now = new Version(this.#parsed, key, revision, bytesOf(object), deleted)
+    const now = new Version(this.#parsed, key, revision, bytesOf(object, this.#slabs), deleted)
     this.#parsed.keep(now, object)
     const type = deleted ? 'DELETED' : tip ? 'MODIFIED' : 'ADDED'
     return { type, key, revision, now, before: tip }

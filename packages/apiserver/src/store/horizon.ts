@@ -11,7 +11,7 @@ export interface HistoryLimits {
 export const defaultHistory: HistoryLimits = { age: 300_000, changes: 100_000, bytes: 64 << 20 }
 
 /** At most this many changes are forgotten at once, so that no turn of the event loop takes long. */
-const FORGET_AT_ONCE = 4096
+const FORGET_AT_ONCE = 2000
 const MARK_EVERY_MS = 1000
 
 /** Moves the compacted revision on, and frees what lies behind it unless somebody still reads there. */

@@ -6,6 +6,7 @@ import type { Horizon } from './horizon.js'
 import type { Keyring } from './keyring.js'
 import { segmentFile } from './log.js'
 import { type FoundLog, findLog, type LogFiles, readLog } from './recovery.js'
+import { Slabs } from './slabs.js'
 import { readSnapshot, readSnapshotHeader } from './snapshot.js'
 import { FIRST_REVISION, type State } from './state.js'
 import { type Parsed, Version } from './version.js'
@@ -155,6 +156,7 @@ class Replay {
   readonly #loading: Loading
   readonly #values: Values
   readonly #countFrom: number
+  readonly #slabs = new Slabs()
   bytes = 0
 
   /** @param countFrom The revision of the newest snapshot. */
@@ -180,15 +182,15 @@ class Replay {
     const before = state.head(key)
     if (deleted && !before)
       throw new StoreCorruptError(file, 0, `revision ${revision} deletes ${key}, which is not there`)
-    const now = new Version(parsed, key, revision, ownMemory(this.#values.of(record)), deleted)
+    const now = new Version(parsed, key, revision, this.#copy(this.#values.of(record)), deleted)
     const type = deleted ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'
     state.apply({ type, key, revision, now, before })
   }
-}
 
-/** Not a view: most of a log is outdated soon, and one value must not hold all of it in memory. */
-function ownMemory(value: Uint8Array): Uint8Array {
-  const copy = Buffer.allocUnsafeSlow(value.length)
-  copy.set(value)
-  return copy
+  /** Not a view: a file of the log has much that is outdated, and empty space. */
+  #copy(value: Uint8Array): Uint8Array {
+    const copy = this.#slabs.take(value.length)
+    copy.set(value)
+    return copy
+  }
 }

@@ -94,6 +94,18 @@ test('a failed opening lets go', async () => {
   await (await openStore({ dataDir: directory })).close()
 })
 
+test('what a death in the middle of locking left is cleaned up in time', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const directory = newDirectory()
+  const [old, young] = ['a', 'b'].map((letter) => join(directory, `.lock-${letter.repeat(24)}`)) as [string, string]
+  for (const path of [old, young]) fs.writeFileSync(path, '')
+  fs.utimesSync(old, new Date(0), new Date(0))
+  const lock = await lockDirectory(directory)
+  assert.deepEqual([fs.existsSync(old), fs.existsSync(young)], [false, true])
+  await lock.release()
+})
+
 test('a directory may have a long name', async () => {
   const directory = join(newDirectory(), 'x'.repeat(100), 'y'.repeat(100))
   fs.mkdirSync(directory, { recursive: true })

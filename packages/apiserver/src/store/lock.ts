@@ -53,6 +53,8 @@ async function lockByFile(directory: string): Promise<Lock> {
 }
 
 const SOCKET = /^lock-[0-9a-f]{24}$/
+const UNFINISHED = /^\.lock-[0-9a-f]{24}$/
+const UNFINISHED_MS = 60_000
 const SOCKET_PATH_MAX = 107
 const ATTEMPTS = 5
 const NO_SOCKETS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
@@ -107,6 +109,7 @@ async function announce(directory: string): Promise<Lock & { readonly name: stri
 
 async function othersAlive(directory: string, own: string): Promise<boolean> {
   for (const name of await fs.promises.readdir(directory)) {
+    if (UNFINISHED.test(name)) await removeIfOld(join(directory, name))
     if (!SOCKET.test(name) || name === own) continue
     const answer = await inDirectory(directory, (short) => connect(join(short, name)))
     if (answer === 'alive') return true
@@ -114,6 +117,15 @@ async function othersAlive(directory: string, own: string): Promise<boolean> {
     if (answer === 'dead') await fs.promises.unlink(join(directory, name)).catch(() => {})
   }
   return false
+}
+
+/** Left by one who died between two steps; a young one may still be taking them. */
+async function removeIfOld(path: string): Promise<void> {
+  const age = await fs.promises.stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  )
+  if (age > UNFINISHED_MS) await fs.promises.unlink(path).catch(() => {})
 }
 
 function connect(path: string): Promise<'alive' | 'dead' | 'gone'> {

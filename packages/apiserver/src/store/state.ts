@@ -1,4 +1,5 @@
 import { Ordered } from './ordered.js'
+import { ownMemory } from './slabs.js'
 import { type Change, CompactedError, FutureRevisionError, type ListRange, type StoredPage } from './store.js'
 import type { Parsed, Version } from './version.js'
 
@@ -121,10 +122,12 @@ export class State {
       this.historyBytes -= now.bytes.length
       const version = now as Version
       version.previous = undefined
-      if (version.deleted && this.#entries.get(key)?.head === version) {
-        this.#entries.delete(key)
-        this.#graves.remove(key)
-      }
+      if (version.past && !version.deleted) continue
+      if (this.#entries.get(key)?.head !== version) continue
+      version.bytes = ownMemory(version.bytes)
+      if (!version.deleted) continue
+      this.#entries.delete(key)
+      this.#graves.remove(key)
     }
     if (this.#forgotten > 1024 && this.#forgotten * 2 > this.#history.length) {
       this.#history = this.#history.slice(this.#forgotten)

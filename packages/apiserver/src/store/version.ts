@@ -1,5 +1,6 @@
 import { type KubeObject, stringify } from '@crosstie/kube'
 import { parseJson } from './parse.js'
+import type { Slabs } from './slabs.js'
 import type { Stored } from './store.js'
 
 /**
@@ -9,7 +10,8 @@ import type { Stored } from './store.js'
 export class Version implements Stored {
   readonly key: string
   readonly revision: number
-  readonly bytes: Uint8Array
+  /** Replaced by the same in other memory when history forgets the change that made it. */
+  bytes: Uint8Array
   readonly deleted: boolean
   /** The state before this one, until compaction forgets it. */
   previous: Version | undefined
@@ -109,11 +111,11 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
-/** Its own memory, not a slice of a pool: one long-lived object must not hold its dead neighbours. */
-export function bytesOf(object: KubeObject): Uint8Array {
+export function bytesOf(object: KubeObject, slabs: Slabs): Uint8Array {
   const text = stringify(object)
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
-  bytes.write(text)
+  const length = Buffer.byteLength(text)
+  const bytes = slabs.take(length)
+  bytes.write(text, length === text.length ? 'latin1' : 'utf8')
   return bytes
 }
 
