@@ -5,7 +5,6 @@ import {
   CelTimestamp,
   CelUint,
   compareNumbers,
-  EvaluationError,
   fail,
   intFrom,
   isInt,
@@ -21,7 +20,7 @@ const maxSeconds = 253402300799n
 const second = 1_000_000_000n
 
 function durationFrom(nanos: bigint): CelDuration {
-  if (nanos < minInt || nanos > maxInt) fail('duration overflow')
+  if (nanos < minInt || nanos > maxInt) fail('integer overflow')
   return new CelDuration(nanos)
 }
 
@@ -35,6 +34,12 @@ export function timestampFrom(nanos: bigint, offsetSeconds = 0): CelTimestamp {
 export function floorDivide(a: bigint, b: bigint): bigint {
   const quotient = a / b
   return a % b < 0n ? quotient - 1n : quotient
+}
+
+/** The operation does not exist for the value. Types that have methods are told so in fewer words. */
+export function unsupported(value: Value, operation: string): never {
+  if (typeof value === 'string' || value instanceof CelTimestamp || value instanceof CelDuration) noSuchOverload()
+  return fail(`no such overload: ${operation}`)
 }
 
 export function add(a: Value, b: Value): Value {
@@ -55,7 +60,7 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof CelTimestamp) {
     return b instanceof CelDuration ? timestampFrom(a.nanos + b.nanos, a.offsetSeconds) : noSuchOverload()
   }
-  return fail('no such overload: _+_')
+  return unsupported(a, '_+_')
 }
 
 export function subtract(a: Value, b: Value): Value {
@@ -71,7 +76,7 @@ export function subtract(a: Value, b: Value): Value {
     if (b instanceof CelDuration) return timestampFrom(a.nanos - b.nanos, a.offsetSeconds)
     return b instanceof CelTimestamp ? durationFrom(a.nanos - b.nanos) : noSuchOverload()
   }
-  return fail('no such overload: _-_')
+  return unsupported(a, '_-_')
 }
 
 export function multiply(a: Value, b: Value): Value {
@@ -82,7 +87,7 @@ export function multiply(a: Value, b: Value): Value {
   if (isInt(a)) return isInt(b) ? intFrom(BigInt(a) * BigInt(b)) : noSuchOverload()
   if (a instanceof CelDouble) return b instanceof CelDouble ? new CelDouble(a.value * b.value) : noSuchOverload()
   if (a instanceof CelUint) return b instanceof CelUint ? uintFrom(a.value * b.value) : noSuchOverload()
-  return fail('no such overload: _*_')
+  return unsupported(a, '_*_')
 }
 
 export function divide(a: Value, b: Value): Value {
@@ -97,7 +102,7 @@ export function divide(a: Value, b: Value): Value {
     if (!(b instanceof CelUint)) noSuchOverload()
     return b.value === 0n ? fail('division by zero') : new CelUint(a.value / b.value)
   }
-  return fail('no such overload: _/_')
+  return unsupported(a, '_/_')
 }
 
 export function modulo(a: Value, b: Value): Value {
@@ -112,7 +117,7 @@ export function modulo(a: Value, b: Value): Value {
     if (!(b instanceof CelUint)) noSuchOverload()
     return b.value === 0n ? fail('modulus by zero') : new CelUint(a.value % b.value)
   }
-  return fail('no such overload: _%_')
+  return unsupported(a, '_%_')
 }
 
 export function negate(value: Value): Value {
@@ -120,7 +125,7 @@ export function negate(value: Value): Value {
   if (typeof value === 'bigint') return intFrom(-value)
   if (value instanceof CelDouble) return new CelDouble(-value.value)
   if (value instanceof CelDuration) return durationFrom(-value.nanos)
-  return typeof value === 'boolean' ? noSuchOverload() : fail('no such overload: -_')
+  return typeof value === 'boolean' ? noSuchOverload() : unsupported(value, '-_')
 }
 
 /** -1, 0 or 1. Values of unlike types have no order. */
@@ -132,7 +137,7 @@ export function compare(a: Value, b: Value, operator = '_<_'): number {
   if (a instanceof CelDuration) return b instanceof CelDuration ? compareBig(a.nanos, b.nanos) : noSuchOverload()
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : noSuchOverload()
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload()
-  throw new EvaluationError(`no such overload: ${operator}`)
+  return unsupported(a, operator)
 }
 
 function compareNumeric(a: Value, b: Value): number {

@@ -64,6 +64,7 @@ function indexOf(key: Value): number {
   if (isInt(key)) return Number(key)
   if (key instanceof CelUint) return Number(key.value)
   if (key instanceof CelDouble && Number.isInteger(key.value)) return key.value
+  if (key instanceof CelDouble) fail(`unsupported index value ${key.value} in list`)
   return fail(`unsupported index type '${typeOf(key).name}' in list`)
 }
 
@@ -77,9 +78,7 @@ function part(value: Value, key: Value): Value | undefined {
   return undefined
 }
 
-function qualify(value: Value, key: Value): Value {
-  const found = part(value, key)
-  if (found !== undefined) return found
+function missing(value: Value, key: Value): never {
   return fail(value instanceof CelList ? `index out of bounds: ${keyText(key)}` : `no such key: ${keyText(key)}`)
 }
 
@@ -103,12 +102,14 @@ function applyQualifiers(frame: Frame, root: Value, qualifiers: readonly Qualifi
   for (const qualifier of qualifiers) {
     optional ||= qualifier.optional
     const key = qualifier.constant ?? qualifier.key(frame)
-    if (optional) {
-      const found = part(value, key)
-      if (found === undefined) return CelOptional.none
-      value = found
-    } else value = qualify(value, key)
-    spend(frame, 1)
+    let found: Value | undefined
+    try {
+      found = part(value, key)
+    } finally {
+      if (found !== undefined || !optional) spend(frame, 1)
+    }
+    if (found === undefined && optional) return CelOptional.none
+    value = found === undefined ? missing(value, key) : found
   }
   return optional ? CelOptional.of(value) : value
 }
@@ -160,9 +161,11 @@ export function evaluator(attribute: Attribute): Step {
   const { ownCost } = attribute
   if (ownCost === 0) return resolve
   return (frame) => {
-    const value = resolve(frame)
-    spend(frame, ownCost)
-    return value
+    try {
+      return resolve(frame)
+    } finally {
+      spend(frame, ownCost)
+    }
   }
 }
 
@@ -174,14 +177,16 @@ export function presenceTest(attribute: Attribute): Step {
   const { field } = test
   return (frame) => {
     const value = resolve(frame)
+    if (value instanceof CelOptional) {
+      const content = unwrap(value)
+      const found = content !== undefined && part(content, test.constant!) !== undefined
+      if (found) spend(frame, 1)
+      return found
+    }
     spend(frame, 1)
     if (field && value instanceof TypedObject) {
       const data = Object.hasOwn(value.rawObject, field.property) ? value.rawObject[field.property] : undefined
       return data !== undefined && data !== null
-    }
-    if (value instanceof CelOptional) {
-      const content = unwrap(value)
-      return content !== undefined && part(content, test.constant!) !== undefined
     }
     return part(value, test.constant!) !== undefined
   }

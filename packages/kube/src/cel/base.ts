@@ -1,14 +1,32 @@
 import type { Environment } from './environment.js'
 import { type FunctionDeclaration, mergeFunctions } from './functions.js'
+import { authorizerLibrary } from './library/authorizer.js'
 import { collectionsLibrary } from './library/collections.js'
+import { listExtension } from './library/list-extension.js'
+import { namedFormatsLibrary } from './library/named-formats.js'
+import { networkLibrary } from './library/network.js'
+import { quantityLibrary } from './library/quantity.js'
+import { semverLibrary } from './library/semver.js'
 import { standardLibrary } from './library/standard.js'
 import { stringsLibrary } from './library/strings.js'
+import { urlLibrary } from './library/url.js'
 
 /** What Kubernetes 1.34 offers to expressions that are new: what 1.33 understood as well. */
-const newFunctions = mergeFunctions(standardLibrary, stringsLibrary, collectionsLibrary)
+const libraries = [
+  standardLibrary,
+  stringsLibrary,
+  collectionsLibrary,
+  urlLibrary,
+  networkLibrary,
+  quantityLibrary,
+  semverLibrary,
+  namedFormatsLibrary,
+  authorizerLibrary,
+]
+const newFunctions = mergeFunctions(...libraries)
 
 /** What it offers to expressions that were accepted once. */
-const storedFunctions = newFunctions
+const storedFunctions = mergeFunctions(...libraries, listExtension)
 
 type Base = Pick<Environment, 'functions' | 'lists' | 'structs'>
 

@@ -237,11 +237,10 @@ class Checker {
     return seen.size === 0 ? [...signature] : signature.map((type) => fresh.apply(type, false))
   }
 
-  private join(offset: Offset, previous: Type | undefined, current: Type): Type {
+  /** One type for elements of a literal. That they must agree is checked later, since formats are exempt. */
+  private join(previous: Type | undefined, current: Type): Type {
     if (!previous) return current
-    if (this.known.assign(previous, current)) return mostGeneral(previous, current)
-    this.mismatch(offset, previous, current)
-    return types.error
+    return this.known.assign(previous, current) ? mostGeneral(previous, current) : types.dyn
   }
 
   /** The type of an element that may be marked optional. */
@@ -257,7 +256,7 @@ class Checker {
     let element: Type | undefined
     expr.elements.forEach((item, i) => {
       const type = this.elementType(item, expr.optional[i]!)
-      element = this.join(item.offset, element, type)
+      element = this.join(element, type)
     })
     return listOf(element ?? this.newVariable())
   }
@@ -266,8 +265,8 @@ class Checker {
     let key: Type | undefined
     let value: Type | undefined
     for (const entry of expr.entries) {
-      key = this.join(entry.key.offset, key, this.check(entry.key))
-      value = this.join(entry.value.offset, value, this.elementType(entry.value, entry.optional))
+      key = this.join(key, this.check(entry.key))
+      value = this.join(value, this.elementType(entry.value, entry.optional))
     }
     return mapOf(key ?? this.newVariable(), value ?? this.newVariable())
   }

@@ -1,7 +1,7 @@
 import type { ValidationRule } from '../schema/types.js'
 import { baseEnvironments } from './base.js'
 import { estimateCost } from './cost.js'
-import { type DeclType, structsOf } from './decl-type.js'
+import { type DeclType, declareType, structsOf } from './decl-type.js'
 import type { Environment } from './environment.js'
 import { PlanError } from './plan.js'
 import { type Checked, CompileError, compile, mentions, outputType, Program } from './program.js'
@@ -37,11 +37,10 @@ class RuleScope {
   private readonly environments = new Map<string, Environment>()
   readonly schemas: ReadonlyMap<string, SchemaNode>
   private readonly structs: Environment['structs']
+  private readonly self: Type
 
-  constructor(
-    private readonly self: Type,
-    declared: DeclType,
-  ) {
+  constructor(declared: DeclType) {
+    this.self = declared.type
     const { structs, nodes } = structsOf(declared)
     this.structs = structs
     this.schemas = nodes
@@ -69,8 +68,10 @@ export function compileRulesOf(
   declared: DeclType,
   options: RuleCompilation = {},
 ): CompiledRule[] {
-  const scope = new RuleScope(declared.type, declared)
-  return rules.map((rule) => compileRule(rule, node, declared, scope, options))
+  // Types are named after their place below the rules, not after that in the whole schema.
+  const self = declareType(declared.node, false, 'selfType') ?? declared
+  const scope = new RuleScope(self)
+  return rules.map((rule) => compileRule(rule, node, self, scope, options))
 }
 
 function compileRule(

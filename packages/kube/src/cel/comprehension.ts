@@ -1,21 +1,9 @@
 import type { Comprehension, Expr } from './ast.js'
 import { type Frame, type Step, spend } from './attribute.js'
+import { attempt } from './operators.js'
 import type { Planner } from './plan.js'
 import { listCost } from './runtime-cost.js'
-import {
-  ArrayList,
-  CelDouble,
-  CelDuration,
-  CelList,
-  CelMap,
-  CelOptional,
-  CelTimestamp,
-  CelUint,
-  EvaluationError,
-  fail,
-  isInt,
-  type Value,
-} from './values.js'
+import { ArrayList, CelList, CelMap, EvaluationError, fail, goTypeName, type Value } from './values.js'
 
 /** Calls `visit` with the variables of each turn until it returns false. */
 type Loop = (range: Value, visit: (first: Value, second: Value) => boolean) => void
@@ -25,7 +13,7 @@ const overOne: Loop = (range, visit) => {
     for (let i = 0; i < range.size; i++) if (!visit(range.at(i), null)) return
   } else if (range instanceof CelMap) {
     for (const key of range.keys()) if (!visit(key, null)) return
-  } else fail(`got '${goName(range)}', expected iterable type`)
+  } else fail(`got '${goTypeName(range)}', expected iterable type`)
 }
 
 const overTwo: Loop = (range, visit) => {
@@ -33,20 +21,7 @@ const overTwo: Loop = (range, visit) => {
     for (let i = 0; i < range.size; i++) if (!visit(i, range.at(i))) return
   } else if (range instanceof CelMap) {
     for (const key of range.keys()) if (!visit(key, range.find(key)!)) return
-  } else fail(`unsupported comprehension range type: ${goName(range)}`)
-}
-
-function goName(value: Value): string {
-  if (typeof value === 'string') return 'types.String'
-  if (typeof value === 'boolean') return 'types.Bool'
-  if (isInt(value)) return 'types.Int'
-  if (value === null) return 'types.Null'
-  if (value instanceof CelUint) return 'types.Uint'
-  if (value instanceof CelDouble) return 'types.Double'
-  if (value instanceof Uint8Array) return 'types.Bytes'
-  if (value instanceof CelTimestamp) return 'types.Timestamp'
-  if (value instanceof CelDuration) return 'types.Duration'
-  return value instanceof CelOptional ? '*types.Optional' : 'ref.Val'
+  } else fail(`unsupported comprehension range type: ${goTypeName(range)}`)
 }
 
 /** What the loop is for, recognized by its shape; macros make no other. */
@@ -121,14 +96,10 @@ function planQuantifier(
       if (decided) return false
       spend(frame, 1)
       set(frame, first, second)
-      try {
-        const value = test(frame)
-        if (value === decisive) decided = true
-        else if (typeof value !== 'boolean') failure ??= new EvaluationError('no such overload')
-      } catch (error) {
-        if (!(error instanceof EvaluationError)) throw error
-        failure ??= error
-      }
+      const value = attempt(test, frame)
+      if (value === decisive) decided = true
+      else if (value instanceof EvaluationError) failure ??= value
+      else if (typeof value !== 'boolean') failure ??= new EvaluationError('no such overload')
       return true
     })
     spend(frame, 1)
@@ -207,13 +178,4 @@ function planFold(expr: Comprehension, planner: Planner, range: Step, loop: Loop
       return result(frame)
     }
   })
-}
-
-function attempt(step: Step, frame: Frame): Value | EvaluationError {
-  try {
-    return step(frame)
-  } catch (error) {
-    if (error instanceof EvaluationError) return error
-    throw error
-  }
 }

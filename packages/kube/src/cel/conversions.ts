@@ -135,13 +135,13 @@ export function toText(value: Value): Value {
   return cannot(value, types.string)
 }
 
-/** As Go's %g: the shortest digits, an exponent from 1e21 on and below 1e-4. */
+/** As Go's %g: the shortest digits, with an exponent for what is large or tiny. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
   const magnitude = Math.abs(value)
-  if (magnitude === 0 || (magnitude >= 1e-4 && magnitude < 1e21)) return value.toString()
+  if (magnitude === 0 || (magnitude >= 1e-4 && magnitude < 1e6)) return value.toString()
   const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
   const digits = exponent.slice(1).padStart(2, '0')
   return `${mantissa}e${exponent[0]}${digits}`

@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from './functions.js'
-import { bareTypes, optionalOf, type Type, typeOfType, typeParam, types } from './types.js'
+import { bareTypes, opaqueType, type Type, typeOfType, types } from './types.js'
 
 /** What a struct type of the environment offers. */
 export interface StructFields {
@@ -31,7 +31,9 @@ export const namedTypes: ReadonlyMap<string, Type> = new Map(
     types.timestamp,
     types.type,
     types.uint,
-    optionalOf(typeParam('V')),
+    opaqueType('optional_type'),
+    opaqueType('net.IP'),
+    opaqueType('net.CIDR'),
   ].map((type) => [type.name, type]),
 )
 

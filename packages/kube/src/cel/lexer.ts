@@ -73,7 +73,7 @@ function badText(text: string, at: number): string {
   const open = /[bB]?(?:[rR]?(?:"""|'''|"|')|`)/y
   const start = match(open, text, at)
   if (start === undefined) {
-    const pair = /[&|]./y
+    const pair = /[&|=][\s\S]/y
     return match(pair, text, at) ?? String.fromCodePoint(text.codePointAt(at)!)
   }
   if (start.endsWith('`')) return match(/`[A-Za-z0-9_.\-/ ]*[\s\S]?/y, text, at) ?? '`'

@@ -262,7 +262,6 @@ const receiverMacros: ReadonlyMap<string, Expander> = new Map<string, Expander>(
   ['all:2', all(false)],
   ['exists:2', exists(false)],
   ['exists_one:2', existsOne(false)],
-  ['existsOne:2', existsOne(false)],
   ['map:2', map],
   ['map:3', map],
   ['filter:2', filter],

@@ -13,8 +13,9 @@ import { planComprehension } from './comprehension.js'
 import type { Environment } from './environment.js'
 import { namedTypes } from './environment.js'
 import { implementation } from './functions.js'
+import { equality, invocation, logical, notStrictlyFalse, optionalOr, setMembership } from './operators.js'
 import { compileRegex } from './regex.js'
-import { callCost, equalityCost, listCost, mapCost } from './runtime-cost.js'
+import { callCost, listCost, mapCost } from './runtime-cost.js'
 import type { SchemaNode } from './schema-node.js'
 import type { Type } from './types.js'
 import {
@@ -23,10 +24,9 @@ import {
   type CelList,
   CelOptional,
   CelUint,
-  CostError,
   EvaluationError,
-  equals,
   fail,
+  goTypeName,
   isInt,
   noSuchOverload,
   typeOf,
@@ -49,6 +49,9 @@ export class PlanError extends Error {
 }
 
 const conversionFunctions = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
+
+/** A constant pattern is compiled with the program, which does not come to be if that fails. */
+const regexFunctions = new Set(['matches', 'find', 'findAll'])
 
 export interface PlannedProgram {
   readonly run: Step
@@ -144,14 +147,14 @@ export class Planner {
   private call(expr: Call): Plan {
     switch (expr.name) {
       case '_&&_':
-        return { run: and(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run) }
+        return { run: logical(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run, false) }
       case '_||_':
-        return { run: or(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run) }
+        return { run: logical(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run, true) }
       case '_?_:_':
         return this.conditional(expr)
       case '_==_':
       case '_!=_':
-        return { run: equality(this.plan(expr.args[0]!), this.plan(expr.args[1]!), expr.name === '_!=_') }
+        return { run: equality(this.plan(expr.args[0]!).run, this.plan(expr.args[1]!).run, expr.name === '_!=_') }
       case '_[_]':
         return fromAttribute(qualified(this.plan(expr.args[0]!), this.indexQualifier(expr.args[1]!, false)))
       case '_[?_]':
@@ -176,7 +179,11 @@ export class Planner {
 
   private indexQualifier(index: Expr, optional: boolean): Qualifier {
     const key = this.plan(index)
-    if (key.constant) return { constant: key.constant.value, key: key.run, optional }
+    if (key.constant) {
+      const { value } = key.constant
+      if (!isMapKey(value)) throw new PlanError(`invalid qualifier type: ${goTypeName(value)}`)
+      return { constant: value, key: key.run, optional }
+    }
     return { key: key.attribute ? resolver(key.attribute) : key.run, optional }
   }
 
@@ -195,21 +202,26 @@ export class Planner {
   private function(expr: Call, args: readonly Plan[]): Plan {
     const overload = expr.overloads?.length === 1 ? expr.overloads[0]! : ''
     if (overload === 'in_list' && args[1]!.constant) {
-      const member = setMembership(args[0]!, args[1]!.constant.value as CelList)
-      if (member) return member
+      const list = args[1]!.constant.value as CelList
+      if (list.size === 0) return constant(false)
+      const member = setMembership(args[0]!.run, list)
+      if (member) return { run: member }
     }
     if (overload === 'optional_or_optional' || overload === 'optional_orValue_value') {
       return { run: optionalOr(args[0]!.run, args[1]!.run, overload === 'optional_orValue_value') }
     }
     const declaration = this.environment.functions.get(expr.name)!
-    if (expr.name === 'matches' && typeof args[1]?.constant?.value === 'string') {
-      return { run: constantRegex(args[0]!.run, args[1].constant.value, overload) }
-    }
-    const run = implementation(declaration, expr.overloads ?? [])
+    const pattern = regexFunctions.has(expr.name) ? args[1]?.constant?.value : undefined
+    const regex = typeof pattern === 'string' ? fold(() => compileRegex(pattern)) : undefined
+    const run =
+      regex && expr.name === 'matches'
+        ? (text: Value) => (typeof text === 'string' ? regex.test(text) : noSuchOverload())
+        : implementation(declaration, expr.overloads ?? [])
     if (args.length === 1 && args[0]!.constant && conversionFunctions.has(expr.name)) {
       return constant(fold(() => run(args[0]!.constant!.value)))
     }
-    return { run: invocation(run, args, callCost(expr.name, overload)) }
+    const steps = args.map((arg) => arg.run)
+    return { run: invocation(run, steps, callCost(expr.name, overload)) }
   }
 
   private list(expr: CreateList): Plan {
@@ -219,24 +231,22 @@ export class Planner {
     }
     const runs = elements.map((element) => element.run)
     const { optional } = expr
-    return {
-      run: (frame) => {
-        const items: Value[] = []
-        for (let i = 0; i < runs.length; i++) {
-          let item = runs[i]!(frame)
-          if (optional[i]) {
-            if (!(item instanceof CelOptional)) {
-              fail(`cannot initialize optional list element from non-optional value ${show(item)}`)
-            }
-            if (item.value === undefined) continue
-            item = item.value
+    const build: Step = (frame) => {
+      const items: Value[] = []
+      for (let i = 0; i < runs.length; i++) {
+        let item = runs[i]!(frame)
+        if (optional[i]) {
+          if (!(item instanceof CelOptional)) {
+            fail(`cannot initialize optional list element from non-optional value ${show(item)}`)
           }
-          items.push(item)
+          if (item.value === undefined) continue
+          item = item.value
         }
-        spend(frame, listCost)
-        return new ArrayList(items)
-      },
+        items.push(item)
+      }
+      return new ArrayList(items)
     }
+    return { run: charged(build, listCost) }
   }
 
   private map(expr: CreateMap): Plan {
@@ -267,13 +277,7 @@ export class Planner {
     }
     const known = entries.every(({ key, value }) => key.constant && value.constant)
     if (known) return constant(fold(() => build({ cost: 0, limit: Infinity, slots: [] })))
-    return {
-      run: (frame) => {
-        const map = build(frame)
-        spend(frame, mapCost)
-        return map
-      },
-    }
+    return { run: charged(build, mapCost) }
   }
 }
 
@@ -291,7 +295,18 @@ function show(value: Value): string {
   return value instanceof CelUint || value instanceof CelDouble ? String(value.value) : String(value)
 }
 
-export function constant(value: Value): Plan {
+/** Costs what it costs, even if it fails. */
+function charged(step: Step, cost: number): Step {
+  return (frame) => {
+    try {
+      return step(frame)
+    } finally {
+      spend(frame, cost)
+    }
+  }
+}
+
+function constant(value: Value): Plan {
   return { run: () => value, constant: { value } }
 }
 
@@ -333,156 +348,5 @@ function readLazy(frame: Frame, slot: number, compute: () => Value): Value {
   } catch (error) {
     if (error instanceof EvaluationError) frame.slots[slot] = error
     throw error
-  }
-}
-
-function and(left: Step, right: Step): Step {
-  return (frame) => {
-    let failure: EvaluationError
-    try {
-      const value = left(frame)
-      if (value === false) return false
-      if (value === true) return strictBool(right(frame))
-      failure = new EvaluationError('no such overload')
-    } catch (error) {
-      if (!(error instanceof EvaluationError)) throw error
-      failure = error
-    }
-    return absorb(frame, right, false, failure)
-  }
-}
-
-function or(left: Step, right: Step): Step {
-  return (frame) => {
-    let failure: EvaluationError
-    try {
-      const value = left(frame)
-      if (value === true) return true
-      if (value !== false) failure = new EvaluationError('no such overload')
-      else return strictBool(right(frame))
-    } catch (error) {
-      if (!(error instanceof EvaluationError)) throw error
-      failure = error
-    }
-    return absorb(frame, right, true, failure)
-  }
-}
-
-function strictBool(value: Value): boolean {
-  return typeof value === 'boolean' ? value : noSuchOverload()
-}
-
-/** The left side failed; the right may still decide. */
-function absorb(frame: Frame, right: Step, decisive: boolean, failure: EvaluationError): Value {
-  try {
-    if (right(frame) === decisive) return decisive
-  } catch (error) {
-    if (!(error instanceof EvaluationError)) throw error
-  }
-  throw failure
-}
-
-function notStrictlyFalse(run: Step): Step {
-  return (frame) => {
-    let value: Value = true
-    try {
-      value = run(frame)
-    } catch (error) {
-      if (error instanceof CostError || !(error instanceof EvaluationError)) throw error
-    }
-    spend(frame, 1)
-    return value !== false
-  }
-}
-
-function equality(left: Plan, right: Plan, negated: boolean): Step {
-  const { run: a } = left
-  const { run: b } = right
-  return (frame) => {
-    const x = a(frame)
-    const y = b(frame)
-    spend(frame, equalityCost(x, y, negated))
-    if (!negated) return equals(x, y)
-    try {
-      return !equals(x, y)
-    } catch (error) {
-      // The real implementation takes any answer but true for inequality.
-      if (error instanceof EvaluationError) return true
-      throw error
-    }
-  }
-}
-
-function optionalOr(left: Step, right: Step, unwrap: boolean): Step {
-  return (frame) => {
-    const value = left(frame)
-    if (!(value instanceof CelOptional)) return value
-    if (value.value === undefined) return right(frame)
-    return unwrap ? value.value : value
-  }
-}
-
-/** `x in [constants]` becomes a look-up that costs nothing. */
-function setMembership(item: Plan, list: CelList): Plan | undefined {
-  const values = list.values()
-  if (values.length === 0) return constant(false)
-  const keys = values.map(setKey)
-  if (keys.includes(undefined)) return undefined
-  const set = new Set(keys)
-  const { run } = item
-  return { run: (frame) => set.has(setKey(run(frame))) }
-}
-
-function setKey(value: Value): string | number | bigint | boolean | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value
-  if (value instanceof CelUint)
-    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value
-  if (value instanceof CelDouble && !Number.isNaN(value.value)) return value.value
-  return undefined
-}
-
-function constantRegex(text: Step, pattern: string, overload: string): Step {
-  const regex = fold(() => compileRegex(pattern))
-  const cost = callCost('matches', overload)
-  return (frame) => {
-    const value = text(frame)
-    spend(frame, typeof cost === 'number' ? cost : cost([value, pattern], true))
-    return typeof value === 'string' ? regex.test(value) : noSuchOverload()
-  }
-}
-
-function invocation(run: (...args: Value[]) => Value, args: readonly Plan[], cost: ReturnType<typeof callCost>): Step {
-  const runs = args.map((arg) => arg.run)
-  if (typeof cost === 'number') return fixedCostInvocation(run, runs, cost)
-  return (frame) => {
-    const values: Value[] = new Array(runs.length)
-    for (let i = 0; i < runs.length; i++) values[i] = runs[i]!(frame)
-    const result = run(...values)
-    spend(frame, cost(values, result))
-    return result
-  }
-}
-
-function fixedCostInvocation(run: (...args: Value[]) => Value, runs: readonly Step[], cost: number): Step {
-  const [a, b] = runs as [Step, Step]
-  switch (runs.length) {
-    case 1:
-      return (frame) => {
-        const result = run(a(frame))
-        spend(frame, cost)
-        return result
-      }
-    case 2:
-      return (frame) => {
-        const result = run(a(frame), b(frame))
-        spend(frame, cost)
-        return result
-      }
-    default:
-      return (frame) => {
-        const result = run(...runs.map((step) => step(frame)))
-        spend(frame, cost)
-        return result
-      }
   }
 }

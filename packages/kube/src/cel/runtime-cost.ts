@@ -74,6 +74,36 @@ const byOverload = new Map<string, CallCost>([
   ['cidr_contains_cidr_string', containsCost('cidr', true)],
 ])
 
+/** A call that makes a list; the factor is what each of its elements costs. */
+const allocating = (size: number, factor = 1) => Math.trunc(size * factor) + 1 + listCost
+
+/** Comparing every element of a list with every other. */
+function selfComparison(list: Value): number {
+  if (!(list instanceof CelList) || list.size === 0) return allocating(0)
+  const first = list.at(0)
+  const isText = typeof first === 'string' || first instanceof Uint8Array
+  return allocating(list.size * list.size, isText ? 2 + traversal : 2)
+}
+
+const product =
+  (factor: number): CallCost =>
+  ([a, b]) =>
+    1 + Math.trunc(costSize(a!) * costSize(b!) * factor)
+
+byOverload.set('list_sets_contains_list', product(1))
+byOverload.set('list_sets_intersects_list', product(1))
+byOverload.set('list_sets_equivalent_list', product(2))
+for (const id of ['list_slice', 'lists_range', 'list_reverse']) {
+  byOverload.set(id, (_, result) => allocating(costSize(result)))
+}
+byOverload.set('list_flatten', ([list]) => allocating(costSize(list!)))
+byOverload.set('list_flatten_int', ([list, depth]) => allocating(costSize(list!), Number(depth)))
+byOverload.set('list_distinct', ([list]) => selfComparison(list!))
+for (const name of 'int uint double bool string bytes google.protobuf.Duration google.protobuf.Timestamp'.split(' ')) {
+  byOverload.set(`list_${name}_sort`, ([list]) => selfComparison(list!))
+  byOverload.set(`list_${name}_sortByAssociatedKeys`, (args) => selfComparison(args[1]!))
+}
+
 const smaller: CallCost = ([a, b]) => passes(Math.min(costSize(a!), costSize(b!)))
 
 const byStandardOverload = new Map<string, CallCost>([

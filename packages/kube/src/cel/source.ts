@@ -29,6 +29,7 @@ function locate(text: string, offset: Offset): Location {
 }
 
 function displayIssue(text: string, issue: Issue, at: Location): string {
+  if (text === '') return `ERROR: <input>:1:0: ${issue.message}`
   const head = `ERROR: <input>:${at.line}:${at.column + 1}: ${issue.message}`
   const line = at.line < 1 ? undefined : text.split('\n')[at.line - 1]
   if (line === undefined || Buffer.byteLength(line) > snippetBytesMax) return head

@@ -300,6 +300,18 @@ export function typeOf(value: Value): Type {
   return types.type
 }
 
+/** What Go calls the type of a value; a few messages show it. */
+export function goTypeName(value: Value): string {
+  if (value instanceof CelOptional) return '*types.Optional'
+  const names: Readonly<Record<string, string>> = {
+    'google.protobuf.Timestamp': 'Timestamp',
+    'google.protobuf.Duration': 'Duration',
+    null_type: 'Null',
+  }
+  const { name } = typeOf(value)
+  return `types.${names[name] ?? name[0]!.toUpperCase() + name.slice(1)}`
+}
+
 /** Equality across types: numbers by value, everything else only with its own kind. */
 export function equals(a: Value, b: Value): boolean {
   if (typeof a === 'string' || typeof a === 'boolean' || a === null) return a === b

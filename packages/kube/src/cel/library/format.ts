@@ -1,3 +1,4 @@
+import { quote } from '../../print.js'
 import { toDouble, toText } from '../conversions.js'
 import { formatDuration, formatTimestamp } from '../time.js'
 import {
@@ -85,7 +86,7 @@ function formatClause(clause: Clause, precision: number | undefined, value: Valu
     case 'f':
       return fixed(doubleOf('f', value), precision ?? 6)
     case 'e':
-      return scientific(doubleOf('e', value), precision ?? 6)
+      return scientific(doubleOf('e', value)).padStart(precision ?? 6)
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0'
       return integerOf('b', value).toString(2)
@@ -123,12 +124,13 @@ function fixed(value: number, precision: number): string {
   return value.toLocaleString('en-US', { ...digits, roundingMode: 'halfEven' } as Intl.NumberFormatOptions)
 }
 
-function scientific(value: number, precision: number): string {
+/** Always with six digits; the precision, if any, is taken for a width. */
+function scientific(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞'
-  const [mantissa, exponent] = value.toExponential(precision).split('e') as [string, string]
+  const [mantissa, exponent] = value.toExponential(6).split('e') as [string, string]
   const power = exponent.slice(1).padStart(2, '0')
-  return `${mantissa} × 10${superscript((exponent[0] === '-' ? '-' : '') + power)}`
+  return `${mantissa}×10${superscript((exponent[0] === '-' ? '-' : '') + power)}`
 }
 
 const superscripts: Readonly<Record<string, string>> = { '-': '⁻' }
@@ -150,14 +152,14 @@ function plainText(value: Value): string {
 
 /** A value inside a list or a map, as a literal of the language. */
 function literalText(value: Value): string {
-  if (typeof value === 'string') return quoteGo(value)
-  if (value instanceof Uint8Array) return `b${quoteGo(toText(value) as string)}`
+  if (typeof value === 'string') return quote(value)
+  if (value instanceof Uint8Array) return `b${quote(toText(value) as string)}`
   if (value instanceof CelDouble) {
     if (Number.isFinite(value.value)) return value.value.toFixed(6)
-    return quoteGo(Number.isNaN(value.value) ? 'NaN' : value.value > 0 ? '+Inf' : '-Inf')
+    return quote(Number.isNaN(value.value) ? 'NaN' : value.value > 0 ? '+Inf' : '-Inf')
   }
-  if (value instanceof CelTimestamp) return `timestamp(${quoteGo(formatTimestamp(value))})`
-  if (value instanceof CelDuration) return `duration(${quoteGo(formatDuration(value))})`
+  if (value instanceof CelTimestamp) return `timestamp(${quote(formatTimestamp(value))})`
+  if (value instanceof CelDuration) return `duration(${quote(formatDuration(value))})`
   if (value instanceof CelList || value instanceof CelMap || value === null) return plainText(value)
   const type = typeOf(value)
   if (['int', 'uint', 'bool', 'type'].includes(type.kind)) return plainText(value)
@@ -178,25 +180,4 @@ function mapText(map: CelMap): string {
   })
   pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return `{${pairs.map(([key, value]) => `${key}:${value}`).join(', ')}}`
-}
-
-const goEscapes: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-}
-
-/** Go's %q. */
-export function quoteGo(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped.
-  const escaped = text.replace(/["\\\x00-\x1f\x7f]/g, (c) => {
-    return goEscapes[c] ?? `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`
-  })
-  return `"${escaped}"`
 }

@@ -1,4 +1,4 @@
-import { add, compare, divide, modulo, multiply, negate, subtract } from '../arithmetic.js'
+import { add, compare, divide, modulo, multiply, negate, subtract, unsupported } from '../arithmetic.js'
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.js'
 import { declare, type FunctionDeclaration, member, type Overload, overload } from '../functions.js'
 import { compileRegex } from '../regex.js'
@@ -10,8 +10,6 @@ import {
   CelMap,
   type CelTimestamp,
   codePoints,
-  EvaluationError,
-  fail,
   noSuchOverload,
   typeOf,
   type Value,
@@ -59,7 +57,7 @@ export function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size
   if (value instanceof Uint8Array) return value.length
-  throw new EvaluationError('no such overload: size')
+  return unsupported(value, 'size')
 }
 
 function text(run: (a: string, b: string) => boolean) {
@@ -67,7 +65,7 @@ function text(run: (a: string, b: string) => boolean) {
 }
 
 export function matchesRegex(value: Value, pattern: Value): boolean {
-  if (typeof value !== 'string') return fail('no such overload: matches')
+  if (typeof value !== 'string') return unsupported(value, 'matches')
   return typeof pattern === 'string' ? compileRegex(pattern).test(value) : noSuchOverload()
 }
 

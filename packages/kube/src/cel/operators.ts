@@ -1,0 +1,152 @@
+import { type Frame, type Step, spend } from './attribute.js'
+import { type CallCost, equalityCost } from './runtime-cost.js'
+import {
+  CelDouble,
+  type CelList,
+  CelOptional,
+  CelUint,
+  EvaluationError,
+  equals,
+  isInt,
+  noSuchOverload,
+  type Value,
+} from './values.js'
+
+/** The value of a step, or the error it ended with. That it cost too much is no such error. */
+export function attempt(step: Step, frame: Frame): Value | EvaluationError {
+  try {
+    return step(frame)
+  } catch (error) {
+    if (error instanceof EvaluationError) return error
+    throw error
+  }
+}
+
+/** `&&` is decided by false, `||` by true: whichever side says so, even if the other fails. */
+export function logical(left: Step, right: Step, decisive: boolean): Step {
+  return (frame) => {
+    const first = attempt(left, frame)
+    if (first === decisive) return decisive
+    const second = attempt(right, frame)
+    if (second === decisive) return decisive
+    for (const value of [first, second]) {
+      if (value instanceof EvaluationError) throw value
+      if (typeof value !== 'boolean') noSuchOverload()
+    }
+    return !decisive
+  }
+}
+
+export function notStrictlyFalse(run: Step): Step {
+  return (frame) => {
+    const value = attempt(run, frame)
+    spend(frame, 1)
+    return value !== false
+  }
+}
+
+export function equality(left: Step, right: Step, negated: boolean): Step {
+  return (frame) => {
+    const x = attempt(left, frame)
+    const y = attempt(right, frame)
+    if (x instanceof EvaluationError || y instanceof EvaluationError) {
+      const sized = (value: Value | EvaluationError) => (value instanceof EvaluationError ? null : value)
+      spend(frame, equalityCost(sized(x), sized(y), true))
+      throw x instanceof EvaluationError ? x : y
+    }
+    spend(frame, equalityCost(x, y, negated))
+    if (!negated) return equals(x, y)
+    try {
+      return !equals(x, y)
+    } catch (error) {
+      // The real implementation takes any answer but true for inequality.
+      if (error instanceof EvaluationError) return true
+      throw error
+    }
+  }
+}
+
+export function optionalOr(left: Step, right: Step, unwrap: boolean): Step {
+  return (frame) => {
+    const value = left(frame)
+    if (!(value instanceof CelOptional)) return value
+    if (value.value === undefined) return right(frame)
+    return unwrap ? value.value : value
+  }
+}
+
+/** `x in [constants]` is a look-up that costs nothing; undefined when the constants do not allow it. */
+export function setMembership(item: Step, list: CelList): Step | undefined {
+  const keys = list.values().map(setKey)
+  if (keys.includes(undefined)) return undefined
+  const set = new Set(keys)
+  return (frame) => set.has(setKey(item(frame)))
+}
+
+function setKey(value: Value): string | number | bigint | boolean | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value
+  if (value instanceof CelUint) {
+    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value
+  }
+  return value instanceof CelDouble && !Number.isNaN(value.value) ? value.value : undefined
+}
+
+/** A call of a function. It costs the same whether it fails or not. */
+export function invocation(run: (...args: Value[]) => Value, args: readonly Step[], cost: CallCost): Step {
+  const [a, b] = args as [Step, Step]
+  if (args.length === 1) return unary(run, a, cost)
+  if (args.length === 2) return binary(run, a, b, cost)
+  return (frame) => {
+    // A failing argument ends the call before it costs anything.
+    const values = args.map((arg) => arg(frame))
+    return call(frame, () => run(...values), values, cost)
+  }
+}
+
+function unary(run: (arg: Value) => Value, arg: Step, cost: CallCost): Step {
+  return (frame) => {
+    const value = attempt(arg, frame)
+    if (value instanceof EvaluationError) {
+      spend(frame, chargeFor(cost, [null], null))
+      throw value
+    }
+    if (typeof cost !== 'number') return call(frame, () => run(value), [value], cost)
+    try {
+      return run(value)
+    } finally {
+      spend(frame, cost)
+    }
+  }
+}
+
+function binary(run: (a: Value, b: Value) => Value, left: Step, right: Step, cost: CallCost): Step {
+  return (frame) => {
+    const x = attempt(left, frame)
+    const y = attempt(right, frame)
+    if (x instanceof EvaluationError || y instanceof EvaluationError) {
+      const sized = [x, y].map((value) => (value instanceof EvaluationError ? null : value))
+      spend(frame, chargeFor(cost, sized, null))
+      throw x instanceof EvaluationError ? x : y
+    }
+    if (typeof cost !== 'number') return call(frame, () => run(x, y), [x, y], cost)
+    try {
+      return run(x, y)
+    } finally {
+      spend(frame, cost)
+    }
+  }
+}
+
+function call(frame: Frame, run: () => Value, args: readonly Value[], cost: CallCost): Value {
+  let result: Value = null
+  try {
+    result = run()
+    return result
+  } finally {
+    spend(frame, chargeFor(cost, args, result))
+  }
+}
+
+function chargeFor(cost: CallCost, args: readonly Value[], result: Value): number {
+  return typeof cost === 'number' ? cost : cost(args, result)
+}
