@@ -1,4 +1,4 @@
-import { isConflict, isNotFound, type KubeObject } from '@crosstie/kube'
+import { equal, isConflict, isNotFound, type KubeObject } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import { Work } from '../garbage/work.js'
 import { removeAll } from '../verbs/deletecollection.js'
@@ -52,10 +52,12 @@ export class DefinitionLifecycle {
   #serve(crd: CustomResourceDefinition): void {
     const { registry } = this.#engine
     const { uid, generation = 1 } = crd.metadata
-    const known = registry.definition(crd.spec.group, crd.spec.names.plural)?.crd
+    const known = registry.definition(crd.spec.group, crd.spec.names.plural)
+    const next = definitionOf(crd)
     const deleting = crd.metadata.deletionTimestamp !== undefined
-    if (known?.uid === uid && known?.generation === generation && known?.deleting === deleting) return
-    registry.put(definitionOf(crd))
+    const same = known?.crd?.uid === uid && known?.crd?.generation === generation && known?.crd?.deleting === deleting
+    // Names are accepted after the change that asked for them, without a generation of their own.
+    if (!same || !equal(known?.names, next.names)) registry.put(next)
   }
 
   #gone(crd: CustomResourceDefinition): void {

@@ -24,7 +24,6 @@ export class Served {
   readonly prefix: string
   /** What differs from what is stored, and what is known not to. */
   readonly #views = new WeakMap<Stored, View>()
-  #schema: CompiledSchema | undefined
   #statusSchema: CompiledSchema | undefined
   #rules: Rules | undefined | null = null
 
@@ -47,8 +46,7 @@ export class Served {
   }
 
   get schema(): CompiledSchema {
-    this.#schema ??= compileSchema(this.version.schema ?? anything)
-    return this.#schema
+    return compiled(this.version)
   }
 
   get statusSchema(): CompiledSchema {
@@ -81,45 +79,62 @@ export class Served {
    * on the way out too; when that changes nothing, the stored bytes serve as they are.
    */
   view(stored: Stored): View | Promise<View> {
-    if (this.isStorage && !this.definition.crd) return stored
+    if (!this.definition.crd) return this.#builtIn(stored)
     const known = this.#views.get(stored)
     if (known) return known
-    if (this.isStorage || !this.definition.convert) return this.#remember(stored, this.#shown(stored.object))
+    const read = this.#read(stored.object)
+    if (read.apiVersion === this.apiVersion) return this.#remember(stored, read)
+    if (!this.definition.convert) return this.#remember(stored, { ...read, apiVersion: this.apiVersion })
     return this.#convert([stored]).then(([view]) => view!)
   }
 
   /** Many at once: kinds that are converted elsewhere are asked once for all. */
   views(stored: readonly Stored[]): readonly View[] | Promise<readonly View[]> {
-    if (this.isStorage && !this.definition.crd) return stored
-    if (this.isStorage || !this.definition.convert) return stored.map((one) => this.view(one) as View)
-    const missing = stored.filter((one) => !this.#views.has(one))
-    const all = () => stored.map((one) => this.#views.get(one)!)
-    return missing.length === 0 ? all() : this.#convert(missing).then(all)
+    if (!this.definition.crd && this.isStorage) return stored
+    if (!this.definition.convert) return stored.map((one) => this.view(one) as View)
+    const foreign = stored.filter((one) => !this.#views.has(one) && one.object.apiVersion !== this.apiVersion)
+    const all = () => stored.map((one) => this.view(one) as View)
+    return foreign.length === 0 ? all() : this.#convert(foreign).then(all)
   }
 
-  /** Where versions differ in name only, or a kind shows what another group keeps. */
-  #shown(object: KubeObject): KubeObject {
-    if (this.isStorage) return object
-    return this.definition.sharedWith?.fromShared(object) ?? { ...object, apiVersion: this.apiVersion }
+  /** Built-in kinds are kept as they are shown, but for those that show what another group keeps. */
+  #builtIn(stored: Stored): View {
+    const { sharedWith } = this.definition
+    if (!sharedWith) return stored
+    return this.#views.get(stored) ?? this.#remember(stored, sharedWith.fromShared(stored.object))
   }
 
   async #convert(stored: readonly Stored[]): Promise<View[]> {
-    const objects = stored.map(({ object }) => object)
+    const objects = stored.map(({ object }) => this.#read(object))
     const converted = await this.definition.convert!(objects, this.version.name)
     return stored.map((one, i) => this.#remember(one, converted[i]!))
   }
 
   #remember(stored: Stored, object: KubeObject): View {
-    const read = this.definition.crd ? this.#read(object) : object
     // What needs no change is shown as it is stored, so that its parsed form may be forgotten and made again.
-    const view = read === stored.object ? stored : { object: read, bytes: undefined }
+    const view = object === stored.object ? stored : { object, bytes: undefined }
     this.#views.set(stored, view)
     return view
   }
 
+  /** In the shape of the version that it was written in; what another version would add or drop is no matter of reading. */
   #read(object: KubeObject): KubeObject {
-    return this.schema.shape(object, { drop: true }).object
+    const { versions, storageVersion } = this.definition
+    const name = parseApiVersion(object.apiVersion)?.version
+    const written = versions.find((version) => version.name === name) ?? storageVersion ?? this.version
+    return compiled(written).shape(object, { drop: true }).object
   }
+}
+
+const schemas = new WeakMap<Version, CompiledSchema>()
+
+function compiled(version: Version): CompiledSchema {
+  let schema = schemas.get(version)
+  if (!schema) {
+    schema = compileSchema(version.schema ?? anything)
+    schemas.set(version, schema)
+  }
+  return schema
 }
 
 const fieldManagers = new WeakMap<Definition, FieldManager>()
