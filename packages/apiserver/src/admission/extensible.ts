@@ -1,18 +1,17 @@
 import { apiVersionOf, type KubeObject, parseApiVersion, type ResourceType } from '@crosstie/kube'
+import type { Authorizer } from '../access/authorize.js'
 import type { Admission, AdmissionAttributes } from '../engine.js'
 import type { Registry } from '../serving/registry.js'
 import type { Store } from '../store/store.js'
+import type { CheckedKinds } from './policies/check.js'
 import type { ParamKinds } from './policies/params.js'
 import { Policies } from './policies/policies.js'
-import type { AuthorizerFor } from './webhooks/attributes.js'
-import type { CompileExpression } from './webhooks/expression.js'
 import { Webhooks } from './webhooks/webhooks.js'
 
 export interface ExtensibleOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly registry: Registry
-  readonly compile: CompileExpression
-  readonly authorizerFor: AuthorizerFor
+  readonly authorizer: Authorizer
   readonly newId: () => string
 }
 
@@ -21,10 +20,10 @@ export class ExtensibleAdmission implements Admission {
   readonly #webhooks: Webhooks
   readonly #policies: Policies
 
-  constructor({ store, registry, compile, authorizerFor, newId }: ExtensibleOptions) {
+  constructor({ store, registry, authorizer, newId }: ExtensibleOptions) {
     const kinds = kindsOf(registry)
-    this.#webhooks = new Webhooks({ store, kinds, compile, authorizerFor, newId })
-    this.#policies = new Policies({ store, kinds, compile, authorizerFor })
+    this.#webhooks = new Webhooks({ store, kinds, authorizer, newId })
+    this.#policies = new Policies({ store, kinds, authorizer })
   }
 
   close(): void {
@@ -70,6 +69,15 @@ export function kindsOf(registry: Registry): ParamKinds {
       return registry.byKind(group, version, kind)?.type
     },
     convert: (object, to) => convert(registry, object, to),
+  }
+}
+
+/** What the type checking of policies asks of the registry. */
+export function checkedKindsOf(registry: Registry): CheckedKinds {
+  return {
+    resolve: (group, version, resource) => registry.resolve(group, version, resource)?.type,
+    find: kindsOf(registry).find,
+    schema: ({ group, version, resource }) => registry.resolve(group, version, resource)?.version.schema,
   }
 }
 

@@ -1,9 +1,9 @@
 import { type KubeObject, messageOf, notFound, parseApiVersion, type ResourceType, StatusError } from '@crosstie/kube'
+import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
-import { type AdmissionAttributes, type AuthorizerFor, admissionNamespace, isExempt } from '../webhooks/attributes.js'
-import type { Bind, CompileExpression } from '../webhooks/expression.js'
+import { type AdmissionAttributes, admissionNamespace, isExempt } from '../webhooks/attributes.js'
+import { bindRequest } from '../webhooks/bindings.js'
 import { matchOf } from '../webhooks/match.js'
-import { bindRequest } from '../webhooks/review.js'
 import { type Evaluation, evaluatePolicy } from './evaluate.js'
 import { collectParams, type ParamKinds } from './params.js'
 import { type Binding, bindingOf, compilePolicy, type Policy } from './policy.js'
@@ -16,8 +16,8 @@ const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failur
 export interface PoliciesOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly kinds: ParamKinds
-  readonly compile: CompileExpression
-  readonly authorizerFor: AuthorizerFor
+  /** Whom expressions ask. */
+  readonly authorizer: Authorizer
 }
 
 interface Refusal {
@@ -98,8 +98,8 @@ export class Policies {
     for (const binding of bindings) {
       try {
         if (binding.matcher && !matchOf(binding.matcher, attributes, kinds, store)) continue
-        for (const bind of await this.#binds(binding, paramType, attributes, address)) {
-          this.#conclude(policy, binding, evaluatePolicy(policy, bind), attributes, annotations, refusals)
+        for (const bindings of await this.#inputs(binding, paramType, attributes, address)) {
+          this.#conclude(policy, binding, evaluatePolicy(policy, bindings), attributes, annotations, refusals)
         }
       } catch (error) {
         if (error instanceof StatusError) throw error
@@ -119,13 +119,13 @@ export class Policies {
   }
 
   /** One way of evaluating for each parameter object. */
-  async #binds(
+  async #inputs(
     binding: Binding,
     paramType: ResourceType | undefined,
     attributes: AdmissionAttributes,
     address: ResourceType,
-  ): Promise<readonly Bind[]> {
-    const { kinds, store, authorizerFor } = this.#options
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { kinds, store, authorizer } = this.#options
     const namespace = admissionNamespace(attributes)
     const params =
       paramType && binding.paramRef
@@ -134,12 +134,10 @@ export class Policies {
     if (params.length === 0) return []
 
     const converted = await this.#converted(attributes, address)
-    const request = bindRequest(converted, address, authorizerFor)
     const namespaceObject = this.#namespaceObject(attributes)
-    return params.map((param) => (name) => {
-      if (name === 'params') return param ?? null
-      return name === 'namespaceObject' ? namespaceObject : request(name)
-    })
+    return params.map((param) =>
+      Object.assign(bindRequest(converted, address, authorizer), { namespaceObject, params: param ?? null }),
+    )
   }
 
   async #converted(attributes: AdmissionAttributes, address: ResourceType): Promise<AdmissionAttributes> {
@@ -205,7 +203,7 @@ export class Policies {
     const before = changes.find((change) => change.key === key)?.before?.object
     const same = before !== undefined && before.metadata.generation === object.metadata.generation
     if (same && before.metadata.generation !== undefined && this.#policies.has(key)) return
-    this.#policies.set(key, compilePolicy(object, this.#options.compile))
+    this.#policies.set(key, compilePolicy(object))
   }
 
   #bind(): void {

@@ -1,10 +1,8 @@
-import { isObject, type KubeObject, messageOf } from '@crosstie/kube'
+import { isObject, type KubeObject } from '@crosstie/kube'
+import type { ExpressionEnvironment } from '@crosstie/kube/cel'
 import { type Conditions, compileConditions } from '../webhooks/conditions.js'
-import type { CompileExpression, Expression, ExpressionOptions } from '../webhooks/expression.js'
+import { type Compiled, compileIn, environmentFor } from '../webhooks/expressions.js'
 import { type Matcher, matcherOf } from '../webhooks/match.js'
-
-/** An expression, or why there is none. */
-export type Compiled = { readonly text: string } & ({ readonly expression: Expression } | { readonly broken: string })
 
 export interface Validation {
   readonly check: Compiled
@@ -20,7 +18,8 @@ export interface Policy {
   readonly matcher: Matcher
   readonly conditions: Conditions
   readonly paramKind: { readonly apiVersion: string; readonly kind: string } | undefined
-  readonly variables: ReadonlyMap<string, Compiled>
+  /** Knows the policy's variables. */
+  readonly environment: ExpressionEnvironment
   readonly validations: readonly Validation[]
   readonly auditAnnotations: readonly { readonly key: string; readonly value: Compiled }[]
 }
@@ -36,44 +35,33 @@ export interface Binding {
 }
 
 /** Compiles everything once. An expression that does not compile fails whenever it would be used. */
-export function compilePolicy(object: KubeObject, compile: CompileExpression): Policy {
+export function compilePolicy(object: KubeObject): Policy {
   const spec = isObject(object['spec']) ? object['spec'] : {}
   const paramKind = isObject(spec['paramKind']) ? spec['paramKind'] : undefined
-  const params = paramKind !== undefined
-  const attemptTo = (text: unknown, options: Omit<ExpressionOptions, 'params'>): Compiled => {
-    try {
-      return { text: String(text), expression: compile(String(text), { ...options, params }) }
-    } catch (error) {
-      return { text: String(text), broken: messageOf(error) }
-    }
-  }
-
-  const known = new Map<string, Expression | undefined>()
-  const variables = new Map<string, Compiled>()
+  const plain = environmentFor(paramKind !== undefined, true, true)
+  let environment = plain
   for (const { name, expression } of itemsOf(spec['variables'])) {
-    const compiled = attemptTo(expression, { wanted: [], authorizer: true, variables: new Map(known) })
-    variables.set(String(name), compiled)
-    known.set(String(name), 'expression' in compiled ? compiled.expression : undefined)
+    environment = environment.compose(String(name), String(expression)).environment
   }
   const validations = itemsOf(spec['validations']).map((fields) => ({
-    check: attemptTo(fields['expression'], { wanted: ['bool'], authorizer: true, variables: known }),
+    check: compileIn(environment, textOf(fields['expression']), ['bool']),
     message: textOf(fields['message']).trim(),
     messageExpression: fields['messageExpression']
-      ? attemptTo(fields['messageExpression'], { wanted: ['string'], authorizer: false, variables: known })
+      ? compileIn(environment, textOf(fields['messageExpression']), ['string'])
       : undefined,
     reason: textOf(fields['reason']) || 'Invalid',
   }))
   const auditAnnotations = itemsOf(spec['auditAnnotations']).map((fields) => ({
     key: textOf(fields['key']),
-    value: attemptTo(fields['valueExpression'], { wanted: ['string', 'null'], authorizer: true, variables: known }),
+    value: compileIn(environment, textOf(fields['valueExpression']), ['string', 'null_type']),
   }))
   return {
     name: object.metadata.name ?? '',
     failurePolicy: spec['failurePolicy'] === 'Ignore' ? 'Ignore' : 'Fail',
     matcher: matcherOf(isObject(spec['matchConstraints']) ? spec['matchConstraints'] : {}),
-    conditions: compileConditions(spec['matchConditions'], compile, params),
+    conditions: compileConditions(spec['matchConditions'], plain),
     paramKind: paramKind && { apiVersion: textOf(paramKind['apiVersion']), kind: textOf(paramKind['kind']) },
-    variables,
+    environment,
     validations,
     auditAnnotations,
   }

@@ -28,9 +28,6 @@ export interface AdmissionAttributes {
   readonly signal?: AbortSignal
 }
 
-/** The CEL values of `authorizer` and (true) `authorizer.requestResource` for a request. */
-export type AuthorizerFor = (attributes: AdmissionAttributes, requestResource: boolean) => unknown
-
 /** What admission must know of the kinds that are served. */
 export interface Kinds {
   /** Other addresses of the same objects: the other versions, and for events the other group. */

@@ -1,7 +1,6 @@
 import { isObject, messageOf, type ResourceType, type StatusDetails, StatusError } from '@crosstie/kube'
 import { userFields } from '../../access/reviews.js'
-import { type AdmissionAttributes, type AuthorizerFor, admissionNamespace } from './attributes.js'
-import type { Bind } from './expression.js'
+import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 
 export interface WebhookAnswer {
   readonly allowed: boolean
@@ -34,32 +33,6 @@ export function admissionRequest(attributes: AdmissionAttributes, address: Resou
     operation,
     userInfo: userFields(user),
     dryRun,
-  }
-}
-
-/** What expressions about the request may speak of; put together only when they do. */
-export function bindRequest(
-  attributes: AdmissionAttributes,
-  address: ResourceType,
-  authorizerFor: AuthorizerFor,
-): Bind {
-  let request: object | undefined
-  return (name) => {
-    switch (name) {
-      case 'object':
-        return attributes.object ?? null
-      case 'oldObject':
-        return attributes.oldObject ?? null
-      case 'request':
-        request ??= { ...admissionRequest(attributes, address, ''), options: attributes.options ?? null }
-        return request
-      case 'authorizer':
-        return authorizerFor(attributes, false)
-      case 'authorizer.requestResource':
-        return authorizerFor(attributes, true)
-      default:
-        return null
-    }
   }
 }
 

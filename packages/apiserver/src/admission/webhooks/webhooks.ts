@@ -1,10 +1,12 @@
 import { badRequest, equal, isObject, type KubeObject, messageOf, type ResourceType, StatusError } from '@crosstie/kube'
 import { applyJsonPatch } from '@crosstie/kube/patch'
+import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
-import { type AdmissionAttributes, type AuthorizerFor, isExempt, type Kinds } from './attributes.js'
+import { type AdmissionAttributes, isExempt, type Kinds } from './attributes.js'
+import { bindRequest } from './bindings.js'
 import { type ClientConfig, Endpoint } from './call.js'
 import { type Conditions, compileConditions, conditionError, evaluateConditions } from './conditions.js'
-import type { CompileExpression } from './expression.js'
+import { environmentFor } from './expressions.js'
 import { type Matcher, matcherOf, matchOf } from './match.js'
 import {
   admissionRequest,
@@ -22,12 +24,13 @@ const PREFIX = {
   validating: `${GROUP_PREFIX}validatingwebhookconfigurations/`,
 }
 type Sort = keyof typeof PREFIX
+const ENVIRONMENT = () => environmentFor(false, true, true)
 
 export interface WebhooksOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly kinds: Kinds
-  readonly compile: CompileExpression
-  readonly authorizerFor: AuthorizerFor
+  /** Whom match conditions ask. */
+  readonly authorizer: Authorizer
   readonly newId: () => string
 }
 
@@ -155,8 +158,8 @@ export class Webhooks {
 
   #conditionsHold(webhook: Webhook, attributes: AdmissionAttributes, address: ResourceType): boolean {
     if (webhook.conditions.length === 0) return true
-    const bind = bindRequest(attributes, address, this.#options.authorizerFor)
-    const verdict = evaluateConditions(webhook.conditions, bind, webhook.failurePolicy)
+    const inputs = ENVIRONMENT().inputs(bindRequest(attributes, address, this.#options.authorizer))
+    const verdict = evaluateConditions(webhook.conditions, inputs, webhook.failurePolicy)
     if (typeof verdict === 'object') throw conditionError(attributes, verdict.error)
     return verdict === 'match'
   }
@@ -267,7 +270,7 @@ export class Webhooks {
       name: String(fields['name']),
       configuration: configuration.metadata.name ?? '',
       matcher: matcherOf(fields),
-      conditions: compileConditions(fields['matchConditions'], this.#options.compile, false),
+      conditions: compileConditions(fields['matchConditions'], ENVIRONMENT()),
       failurePolicy: fields['failurePolicy'] === 'Ignore' ? 'Ignore' : 'Fail',
       sideEffects: typeof fields['sideEffects'] === 'string' ? fields['sideEffects'] : undefined,
       timeoutSeconds: typeof fields['timeoutSeconds'] === 'number' ? fields['timeoutSeconds'] : 10,

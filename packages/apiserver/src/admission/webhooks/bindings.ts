@@ -1,0 +1,52 @@
+import type { ResourceType } from '@crosstie/kube'
+import { type AuthorizationChecker, authorizerInput, requestResourceInput } from '@crosstie/kube/cel'
+import type { Authorizer } from '../../access/authorize.js'
+import { serviceAccountGroups, serviceAccountUser } from '../../access/user.js'
+import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
+import { admissionRequest } from './review.js'
+
+/** What expressions about a request may speak of, beside parameters and namespace. */
+export interface RequestBindings {
+  readonly object: unknown
+  readonly oldObject: unknown
+  readonly request: unknown
+  readonly authorizer: unknown
+  readonly 'authorizer.requestResource': unknown
+}
+
+/** Put together only as far as expressions use it. */
+export function bindRequest(
+  attributes: AdmissionAttributes,
+  address: ResourceType,
+  authorizer: Authorizer,
+): RequestBindings {
+  const check = checkerFor(attributes, authorizer)
+  return {
+    object: attributes.object ?? null,
+    oldObject: attributes.oldObject ?? null,
+    get request() {
+      return { ...admissionRequest(attributes, address, ''), options: attributes.options ?? null }
+    },
+    get authorizer() {
+      return authorizerInput(check)
+    },
+    get 'authorizer.requestResource'() {
+      const { type, subresource, name } = attributes
+      const narrowed = { subresource, namespace: admissionNamespace(attributes), name }
+      return requestResourceInput(check, { group: type.group, resource: type.resource, ...narrowed })
+    },
+  }
+}
+
+/** Answers for who makes the request, or for the service account that the expression names. */
+function checkerFor({ user }: AdmissionAttributes, authorizer: Authorizer): AuthorizationChecker {
+  return ({ serviceAccount, fieldSelector: _f, labelSelector: _l, ...question }) => {
+    const who = serviceAccount
+      ? {
+          name: serviceAccountUser(serviceAccount.namespace, serviceAccount.name),
+          groups: [...serviceAccountGroups(serviceAccount.namespace), 'system:authenticated'],
+        }
+      : user
+    return authorizer.authorize({ ...question, user: who })
+  }
+}
