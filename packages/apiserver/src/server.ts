@@ -12,9 +12,12 @@ import { RbacAuthorizer } from './access/rbac.js'
 import { runServiceAccounts } from './access/serviceaccounts.js'
 import { ServiceAccountTokens } from './access/tokens.js'
 import { authenticated, MASTERS, type UserInfo } from './access/user.js'
+import { checkedKindsOf, ExtensibleAdmission } from './admission/extensible.js'
+import { checkExpression, checkTypes } from './admission/policies/check.js'
+import { runPolicyStatus } from './admission/policies/status.js'
 import { DefinitionLifecycle } from './definitions/lifecycle.js'
 import { validateCrd } from './definitions/validate.js'
-import { type Engine, noAdmission } from './engine.js'
+import type { Engine } from './engine.js'
 import { GarbageCollector } from './garbage/collector.js'
 import { EventExpiry } from './garbage/events.js'
 import { NamespaceLifecycle } from './garbage/namespaces.js'
@@ -139,9 +142,10 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   })
   const staticTokens = await readTokens(options.tokenFile)
   const authenticator = new Authenticator({ tokens, staticTokens, clock })
-  const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, () => undefined))
+  const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, checkExpression))
   const hub = new Hub(store)
-  const engine: Engine = { store, registry, hub, clock, admission: noAdmission }
+  const admission = new ExtensibleAdmission({ store, registry, authorizer, newId: randomUUID })
+  const engine: Engine = { store, registry, hub, clock, admission }
   const keepers = [
     new DefinitionLifecycle(engine, report),
     new GarbageCollector(engine, report),
@@ -153,9 +157,11 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   const stopping = new AbortController()
   const client = new LocalClient(engine, administrator, authorizer)
   await bootstrap(client)
+  const kinds = checkedKindsOf(registry)
   const background = Promise.all([
     runAggregation({ client, failed: report }, stopping.signal),
     runServiceAccounts({ client, tokens, ca: pki.ca, failed: report }, stopping.signal),
+    runPolicyStatus({ client, check: (policy) => checkTypes(policy, kinds), failed: report }, stopping.signal),
   ])
   const metrics = new ServerMetrics(engine, options.metrics)
   const audit = await openAudit(options, report)
@@ -182,6 +188,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     ...keepers.map((keeper) => () => keeper.stop()),
     () => audit?.close(),
     () => hub.close(),
+    () => admission.close(),
     () => authorizer.close(),
     () => store.close(),
   ]
