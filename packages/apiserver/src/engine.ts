@@ -36,9 +36,3 @@ export interface Admission {
   /** Throws to refuse. */
   validate(attributes: AdmissionAttributes, signal?: AbortSignal): Promise<void>
 }
-
-export const noAdmission: Admission = {
-  interested: () => false,
-  mutate: async ({ object }) => object,
-  validate: async () => {},
-}

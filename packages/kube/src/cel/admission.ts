@@ -76,8 +76,10 @@ const namespaceObject: VariableType = {
 }
 
 export interface AdmissionEnvironmentOptions {
-  /** Whether the policy has parameters, so that `params` is a variable. */
-  readonly params?: boolean
+  /** Whether the policy has parameters, so that `params` is a variable; their type where it is known. */
+  readonly params?: boolean | VariableType
+  /** What `object` and `oldObject` are, where that is known. */
+  readonly object?: VariableType
   /** Whether `authorizer` and `authorizer.requestResource` are variables. */
   readonly authorizer?: boolean
   readonly stored?: boolean
@@ -86,11 +88,12 @@ export interface AdmissionEnvironmentOptions {
 /** What the expressions of admission policies and match conditions may refer to. */
 export function admissionEnvironment({
   params = false,
+  object = 'dyn',
   authorizer = false,
   stored = false,
 }: AdmissionEnvironmentOptions = {}): ExpressionEnvironment {
-  const variables: Record<string, VariableType> = { object: 'dyn', oldObject: 'dyn', namespaceObject, request }
-  if (params) variables['params'] = 'dyn'
+  const variables: Record<string, VariableType> = { object, oldObject: object, namespaceObject, request }
+  if (params) variables['params'] = params === true ? 'dyn' : params
   if (authorizer) {
     variables['authorizer'] = 'authorizer'
     variables['authorizer.requestResource'] = 'resourceCheck'

@@ -14,9 +14,15 @@ test('expressions are checked when they are written', () => {
   assert.equal(check('1', 'auditAnnotation'), 'must evaluate to one of [string null_type] but got int')
   assert.equal(check('null', 'auditAnnotation'), undefined)
   assert.equal(check('1', 'variable'), undefined)
-  assert.match(check('params.x == 1', 'validation') ?? '', /^compilation failed: ERROR: <input>:1:1: undeclared reference to 'params'/)
+  assert.match(
+    check('params.x == 1', 'validation') ?? '',
+    /^compilation failed: ERROR: <input>:1:1: undeclared reference to 'params'/,
+  )
   assert.equal(check('params.x == 1', 'validation', { params: true }), undefined)
-  assert.match(check('authorizer.path("/x").check("get").allowed()', 'validation', { authorizer: false }) ?? '', /undeclared reference to 'authorizer'/)
+  assert.match(
+    check('authorizer.path("/x").check("get").allowed()', 'validation', { authorizer: false }) ?? '',
+    /undeclared reference to 'authorizer'/,
+  )
   const variables = [{ name: 'n', expression: '1' }]
   assert.equal(check('variables.n == 1', 'validation', { variables }), undefined)
   assert.match(check('variables.n == "1"', 'validation', { variables }) ?? '', /found no matching overload/)
@@ -77,10 +83,16 @@ test('types that do not fit the schema are warned about', () => {
         "acme.io/v1, Kind=Widget: ERROR: <input>:1:12: undefined field 'sice'\n | object.spec.sice > 1\n | ...........^\n",
     },
   ])
-  const told = checkTypes(policy('true', {}, { validations: [{ expression: 'true', messageExpression: 'object.x' }] }), kinds)
+  const told = checkTypes(
+    policy('true', {}, { validations: [{ expression: 'true', messageExpression: 'object.x' }] }),
+    kinds,
+  )
   assert.equal(told[0]?.fieldRef, 'spec.validations[0].messageExpression')
   const variables = [{ name: 's', expression: 'object.spec.size' }]
-  assert.match(checkTypes(policy('variables.s == "a"', {}, { variables }), kinds)[0]?.warning ?? '', /no matching overload/)
+  assert.match(
+    checkTypes(policy('variables.s == "a"', {}, { variables }), kinds)[0]?.warning ?? '',
+    /no matching overload/,
+  )
   assert.deepEqual(checkTypes(policy('object.spec.sice > 1', { apiGroups: ['*'] }), kinds), [])
   assert.deepEqual(checkTypes(policy('object.spec.sice > 1', { resources: ['gadgets'] }), kinds), [])
 })

@@ -1,4 +1,5 @@
 import type { Inputs } from '@crosstie/kube/cel'
+import type { Bindings } from '../webhooks/bindings.js'
 import { evaluateConditions } from '../webhooks/conditions.js'
 import { type Budget, type Compiled, evaluate, OutOfBudget } from '../webhooks/expressions.js'
 import type { Policy, Validation } from './policy.js'
@@ -24,7 +25,7 @@ export interface Evaluation {
 const NOTHING: Evaluation = { denials: [], annotations: [], annotationErrors: [] }
 
 /** What a policy says to one request and one parameter object. */
-export function evaluatePolicy(policy: Policy, bindings: Readonly<Record<string, unknown>>): Evaluation {
+export function evaluatePolicy(policy: Policy, bindings: Bindings): Evaluation {
   const failed = (message: string): Evaluation =>
     policy.failurePolicy === 'Ignore' ? NOTHING : { ...NOTHING, denials: [{ index: 0, message, reason: 'Invalid' }] }
 

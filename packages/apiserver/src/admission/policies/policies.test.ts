@@ -27,7 +27,12 @@ const attributes = (fields: Partial<AdmissionAttributes> = {}): AdmissionAttribu
   subresource: '',
   name: 'w',
   namespace: 'ns',
-  object: { apiVersion: 'acme.io/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'ns' }, spec: { size: 5, items } },
+  object: {
+    apiVersion: 'acme.io/v1',
+    kind: 'Widget',
+    metadata: { name: 'w', namespace: 'ns' },
+    spec: { size: 5, items },
+  },
   oldObject: undefined,
   options: undefined,
   dryRun: false,
@@ -157,7 +162,10 @@ test('variables build on each other and are evaluated when used', async () => {
     validations: [{ expression: 'variables.twice == 10' }],
   })
   assert.equal(await ask(), 'admitted')
-  policy({ variables: [{ name: 'bad', expression: 'object.no.x == 1' }], validations: [{ expression: 'variables.bad' }] })
+  policy({
+    variables: [{ name: 'bad', expression: 'object.no.x == 1' }],
+    validations: [{ expression: 'variables.bad' }],
+  })
   assert.equal(
     await ask(),
     denied(
@@ -181,7 +189,9 @@ test('what expressions see', async () => {
   assert.ok(await see('oldObject == null'))
   assert.ok(await see('authorizer.requestResource.check("approve").allowed()'))
   assert.ok(await see('!authorizer.group("acme.io").resource("widgets").check("eat").allowed()'))
-  assert.ok(await see('!authorizer.serviceAccount("ns", "robot").group("").resource("widgets").check("approve").allowed()'))
+  assert.ok(
+    await see('!authorizer.serviceAccount("ns", "robot").group("").resource("widgets").check("approve").allowed()'),
+  )
   assert.ok(await see('object == null', { operation: 'DELETE', object: undefined }))
   assert.ok(await see('namespaceObject == null', { namespace: '' }))
   assert.equal(await ask({ namespace: 'gone' }), 'namespaces "gone" not found')
@@ -195,8 +205,8 @@ test('match conditions and narrower bindings', async () => {
   policy({ validations, matchConditions })
   assert.notEqual(await ask(), 'admitted')
   assert.equal(await ask({ user: { name: 'bob', groups: [] } }), 'admitted')
-  policy({ validations, matchConditions: [{ name: 'bad', expression: 'object.no.such' }] })
-  assert.match(await ask(), /denied request: expression 'object.no.such' resulted in error:/)
+  policy({ validations, matchConditions: [{ name: 'bad', expression: 'object.no.such == 1' }] })
+  assert.match(await ask(), /denied request: expression 'object.no.such == 1' resulted in error:/)
   policy({ validations })
   binding({ matchResources: { namespaceSelector: { matchLabels: { env: 'test' } } } })
   assert.equal(await ask(), 'admitted')
@@ -228,7 +238,7 @@ test('audit annotations', async () => {
   const { policies, policy, binding, ask } = world()
   binding()
   const auditAnnotations = [
-    { key: 'size', valueExpression: '"size " + object.spec.size' },
+    { key: 'size', valueExpression: '"size " + string(object.spec.size)' },
     { key: 'none', valueExpression: 'null' },
     { key: 'empty', valueExpression: '" "' },
   ]
@@ -236,8 +246,8 @@ test('audit annotations', async () => {
   const given = attributes()
   await policies.validate(given)
   assert.deepEqual([...given.annotations!], [['p/size', 'size 5']])
-  policy({ validations: [], auditAnnotations: [{ key: 'bad', valueExpression: 'object.no.such' }] })
-  assert.match(await ask(), /denied request: expression 'object.no.such' resulted in error/)
+  policy({ validations: [], auditAnnotations: [{ key: 'bad', valueExpression: 'string(object.no.such)' }] })
+  assert.match(await ask(), /denied request: expression 'string\(object.no.such\)' resulted in error/)
 })
 
 test('parameters', async () => {

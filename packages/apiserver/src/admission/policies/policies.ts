@@ -2,7 +2,7 @@ import { type KubeObject, messageOf, notFound, parseApiVersion, type ResourceTyp
 import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
 import { type AdmissionAttributes, admissionNamespace, isExempt } from '../webhooks/attributes.js'
-import { bindRequest } from '../webhooks/bindings.js'
+import { type Bindings, bindRequest } from '../webhooks/bindings.js'
 import { matchOf } from '../webhooks/match.js'
 import { type Evaluation, evaluatePolicy } from './evaluate.js'
 import { collectParams, type ParamKinds } from './params.js'
@@ -124,7 +124,7 @@ export class Policies {
     paramType: ResourceType | undefined,
     attributes: AdmissionAttributes,
     address: ResourceType,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  ): Promise<readonly Bindings[]> {
     const { kinds, store, authorizer } = this.#options
     const namespace = admissionNamespace(attributes)
     const params =

@@ -5,21 +5,11 @@ import { serviceAccountGroups, serviceAccountUser } from '../../access/user.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 import { admissionRequest } from './review.js'
 
-/** What expressions about a request may speak of, beside parameters and namespace. */
-export interface RequestBindings {
-  readonly object: unknown
-  readonly oldObject: unknown
-  readonly request: unknown
-  readonly authorizer: unknown
-  readonly 'authorizer.requestResource': unknown
-}
+/** What expressions may speak of, by name. */
+export type Bindings = Readonly<Record<string, unknown>>
 
-/** Put together only as far as expressions use it. */
-export function bindRequest(
-  attributes: AdmissionAttributes,
-  address: ResourceType,
-  authorizer: Authorizer,
-): RequestBindings {
+/** What expressions about a request may speak of, beside parameters and namespace; put together only as far as they do. */
+export function bindRequest(attributes: AdmissionAttributes, address: ResourceType, authorizer: Authorizer): Bindings {
   const check = checkerFor(attributes, authorizer)
   return {
     object: attributes.object ?? null,

@@ -43,9 +43,11 @@ export function environmentFor(params: boolean, authorizer: boolean, stored: boo
 export function compileIn(environment: ExpressionEnvironment, text: string, wanted: readonly string[]): Compiled {
   try {
     const program = environment.compile(text)
-    if (wanted.length === 0 || wanted.includes(program.outputType)) return { text, program }
+    // The checker prints null's type in short; this is its name.
+    const type = program.outputType === 'null' ? 'null_type' : program.outputType
+    if (wanted.length === 0 || wanted.includes(type)) return { text, program }
     const types = wanted.length === 1 ? wanted[0] : `one of [${wanted.join(' ')}]`
-    return { text, broken: `must evaluate to ${types} but got ${program.outputType}` }
+    return { text, broken: `must evaluate to ${types} but got ${type}` }
   } catch (error) {
     if (!(error instanceof CompileError)) throw error
     const { message } = error

@@ -8,15 +8,7 @@ import { type ClientConfig, Endpoint } from './call.js'
 import { type Conditions, compileConditions, conditionError, evaluateConditions } from './conditions.js'
 import { environmentFor } from './expressions.js'
 import { type Matcher, matcherOf, matchOf } from './match.js'
-import {
-  admissionRequest,
-  bindRequest,
-  readAnswer,
-  refusal,
-  reviewVersion,
-  UnsupportedPatch,
-  type WebhookAnswer,
-} from './review.js'
+import { admissionRequest, readAnswer, refusal, reviewVersion, UnsupportedPatch, type WebhookAnswer } from './review.js'
 
 const GROUP_PREFIX = '/admissionregistration.k8s.io/'
 const PREFIX = {
