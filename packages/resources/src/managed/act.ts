@@ -167,7 +167,7 @@ function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decisi
   if (condition) {
     // One event for each change of what differs, not one for each look.
     const news = held?.status !== 'True' || held.message !== condition.message || held.reason !== condition.reason
-    const text = `The external resource differs (${condition.reason}): ${turn.redact(condition.message ?? '')}`
+    const text = `The external resource differs (${condition.reason}): ${turn.secrets.redact(condition.message ?? '')}`
     if (news) turn.event('Warning', 'DriftDetected', text)
     return condition
   }

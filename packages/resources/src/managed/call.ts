@@ -10,7 +10,7 @@ export async function connect(turn: Turn): Promise<unknown> {
     if (!providerConfig) return await kit.kind.external.connect({ managed, config: undefined, signal })
     const name = turn.spec.providerConfigRef?.name ?? 'default'
     const config = await readProviderConfig(kit.client, providerConfig, name, kit.surroundings, signal)
-    if (config.credentials) turn.secretValues.push(config.credentials)
+    if (config.credentials) turn.secrets.addDocument(config.credentials)
     await kit.usages!.track(managed, name, signal)
     return await kit.kind.external.connect({ managed, config, signal })
   })
@@ -19,7 +19,7 @@ export async function connect(turn: Turn): Promise<unknown> {
 /** Makes one call to the provider, within the budget of its credentials. */
 export async function callExternal<T>(turn: Turn, name: string, call: () => Promise<T>): Promise<T> {
   const { kit, spec } = turn
-  if (name === 'Create' || name === 'Update' || name === 'Delete') {
+  if (kit.listing && (name === 'Create' || name === 'Update' || name === 'Delete')) {
     kit.touched.set(turn.managed.metadata.uid ?? '', kit.clock.now() + 1)
   }
   const budget = kit.budgets.of(spec.providerConfigRef?.name ?? '')

@@ -27,6 +27,18 @@ export interface ManagedMetrics {
   observed(kind: ManagedKind, uid: string): void
   /** A call was made to the provider. */
   called(kind: ManagedKind, call: string, failed: boolean): void
+  /** An object became ready, so long after it was created. */
+  ready(kind: ManagedKind, seconds: number): void
+  /** Drift ended that had lasted so long. */
+  drifted(kind: ManagedKind, seconds: number): void
+}
+
+const unmeasured: ManagedMetrics = {
+  reconciled: () => {},
+  observed: () => {},
+  called: () => {},
+  ready: () => {},
+  drifted: () => {},
 }
 
 export interface Features {
@@ -80,7 +92,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     client: options.client,
     events: options.events ?? { event: () => {} },
     clock: options.clock ?? systemClock,
-    metrics: options.metrics ?? { reconciled: () => {}, observed: () => {}, called: () => {} },
+    metrics: options.metrics ?? unmeasured,
     features: { managementPolicies: true, ignoreChanges: true, ...options.features },
     pollSeconds: options.pollSeconds ?? 60,
     minPollSeconds: options.minPollSeconds ?? 0,

@@ -18,6 +18,17 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
     'Calls to providers, by what was called and whether it failed.',
     ['group', 'kind', 'call', 'failed'],
   )
+  const ready = metrics.histogram(
+    'crosstie_managed_ready_seconds',
+    'From the creation of a managed resource until it was ready.',
+    ['group', 'kind'],
+    [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
+  )
+  const drift = metrics.counter(
+    'crosstie_managed_drift_seconds_total',
+    'For how long external resources differed from what was wanted, counted when it ends.',
+    ['group', 'kind'],
+  )
   const seen = new Map<string, Set<string>>()
   return {
     reconciled: ({ type: { group, kind } }, outcome) => reconciles.with(group, kind, outcome).inc(),
@@ -31,5 +42,7 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
       if (uids.add(uid).size > before) observed.with(group, kind).inc()
     },
     called: ({ type: { group, kind } }, call, failed) => calls.with(group, kind, call, String(failed)).inc(),
+    ready: ({ type: { group, kind } }, seconds) => ready.with(group, kind).observe(seconds),
+    drifted: ({ type: { group, kind } }, seconds) => drift.with(group, kind).inc(seconds),
   }
 }

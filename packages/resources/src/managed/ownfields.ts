@@ -1,4 +1,4 @@
-import { apiVersionOf, isObject, type KubeObject, setOwn } from '@crosstie/kube'
+import { apiVersionOf, equal, isObject, type KubeObject, setOwn } from '@crosstie/kube'
 import type { Turn, Values } from './turn.js'
 
 /**
@@ -21,24 +21,49 @@ export async function applyOwn(turn: Turn, manager: string, added: Values): Prom
   return await kit.client.apply(kit.kind.type, object, { fieldManager: manager, force: true, signal: turn.signal })
 }
 
-/** The part of the spec that the manager owns, as it is now. */
-function ownedSpec(object: KubeObject, manager: string): Values {
+/** Is the field of the spec one that we wrote as the manager? */
+export function ownsField(object: KubeObject, manager: string, path: readonly string[]): boolean {
+  let owned = ownedFields(object, manager)
+  for (const name of path) owned = isObject(owned) ? owned[`f:${name}`] : undefined
+  return owned !== undefined
+}
+
+function ownedFields(object: KubeObject, manager: string): unknown {
   const entry = object.metadata.managedFields?.find(
     (m) => m.manager === manager && m.operation === 'Apply' && !m.subresource,
   )
-  const owned = isObject(entry?.fieldsV1) ? entry.fieldsV1['f:spec'] : undefined
+  return isObject(entry?.fieldsV1) ? entry.fieldsV1['f:spec'] : undefined
+}
+
+/** The part of the spec that the manager owns, as it is now. */
+function ownedSpec(object: KubeObject, manager: string): Values {
+  const owned = ownedFields(object, manager)
   return owned ? ((pick(object['spec'], owned) ?? {}) as Values) : {}
 }
 
 function pick(value: unknown, owned: unknown): unknown {
-  const fields = isObject(owned) ? Object.keys(owned).filter((key) => key.startsWith('f:')) : []
+  if (!isObject(owned)) return value
+  if (Array.isArray(value)) return pickItems(value, owned)
+  const fields = Object.keys(owned).filter((key) => key.startsWith('f:'))
   if (fields.length === 0 || !isObject(value)) return value
   const picked: Record<string, unknown> = {}
   for (const key of fields) {
     const name = key.slice(2)
-    if (value[name] !== undefined) setOwn(picked, name, pick(value[name], (owned as Values)[key]))
+    if (value[name] !== undefined) setOwn(picked, name, pick(value[name], owned[key]))
   }
   return picked
+}
+
+/** Of a keyed list only our own items: to state another's would make it ours too. */
+function pickItems(items: readonly unknown[], owned: Values): readonly unknown[] {
+  const keys = Object.keys(owned).filter((key) => key.startsWith('k:'))
+  if (keys.length === 0) return items
+  return items.filter((item) =>
+    keys.some((key) => {
+      const wanted = JSON.parse(key.slice(2)) as Values
+      return isObject(item) && Object.entries(wanted).every(([name, value]) => equal(item[name], value))
+    }),
+  )
 }
 
 function merge(base: Values, added: Values): Values {

@@ -7,7 +7,7 @@ import { s } from '../definition/schema.js'
 import { absent, present } from '../external/external.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { managedController } from './controller.js'
-import { migratedPolicies } from './policy.js'
+import { migratedPolicies, migratePolicies } from './policy.js'
 
 /** One of all the situations that policies can meet. */
 interface Situation {
@@ -149,3 +149,13 @@ for (const [old, deletionPolicy, wanted] of migrations) {
     assert.deepEqual(migratedPolicies(old, deletionPolicy), wanted)
   })
 }
+
+test('POL7 an object is migrated in either spelling of the field, and one without an old policy is left alone', () => {
+  const object = (spec: object) => ({ apiVersion: 'x/v1', kind: 'VPC', metadata: { name: 'a' }, spec })
+  const wanted = { forProvider: {}, managementPolicies: ['Observe'] }
+  for (const field of ['managementPolicy', 'managementPolicies']) {
+    const old = object({ [field]: 'ObserveOnly', deletionPolicy: 'Orphan', forProvider: {} })
+    assert.deepEqual(migratePolicies(old)?.spec, wanted)
+  }
+  assert.equal(migratePolicies(object({ managementPolicies: ['*'] })), undefined)
+})

@@ -1,3 +1,4 @@
+import type { KubeObject } from '@crosstie/kube'
 import { policyNames } from '../definition/crd.js'
 
 /** What may be done to an external resource. */
@@ -110,6 +111,18 @@ export function migratedPolicies(old: string, deletionPolicy = 'Delete'): readon
     default:
       return [old]
   }
+}
+
+/**
+ * The object with the old, single-valued policy written in new words, in
+ * either spelling of the field, and no deletionPolicy; undefined when it has no old policy.
+ */
+export function migratePolicies<T extends KubeObject>(object: T): T | undefined {
+  const spec = (object['spec'] ?? {}) as PolicySpec & Readonly<Record<string, unknown>>
+  const { managementPolicy, managementPolicies, deletionPolicy, ...rest } = spec
+  const old = managementPolicy ?? (typeof managementPolicies === 'string' ? managementPolicies : undefined)
+  if (old === undefined) return undefined
+  return { ...object, spec: { ...rest, managementPolicies: migratedPolicies(old, deletionPolicy) } }
 }
 
 /** The names as messages show them: always in the same order, so that a message is not news each time. */

@@ -2,7 +2,7 @@ import { equal, type KubeObject, messageOf, setFieldValue } from '@crosstie/kube
 import { referenceFields } from '../definition/schema.js'
 import { extractor, type ObjectReference, type ObjectSelector, resolveMany, resolveOne } from '../reference/resolve.js'
 import { isDeleted } from './meta.js'
-import { applyOwn } from './ownfields.js'
+import { applyOwn, ownsField } from './ownfields.js'
 import { step, type Turn, type Values } from './turn.js'
 
 export const referenceManager = 'managed.crossplane.io/api-simple-reference-resolver'
@@ -28,9 +28,9 @@ async function resolveAll(turn: Turn): Promise<Values> {
   for (const side of ['forProvider', 'initProvider'] as const) {
     const values = side === 'forProvider' ? turn.forProvider : turn.initProvider
     if (!values) continue
-    for (const { path, node } of turn.kit.referenceFields) {
+    for (const { path } of turn.kit.referenceFields) {
       try {
-        for (const [name, value] of Object.entries(await resolveField(turn, values, path, node.type === 'list'))) {
+        for (const [name, value] of Object.entries(await resolveField(turn, side, values, path))) {
           found = setFieldValue(found, [{ field: side }, ...path.slice(0, -1).map(fieldOf), { field: name }], value)
         }
       } catch (error) {
@@ -44,7 +44,7 @@ async function resolveAll(turn: Turn): Promise<Values> {
 
 const fieldOf = (field: string) => ({ field })
 
-async function resolveField(turn: Turn, values: Values, path: readonly string[], many: boolean): Promise<Values> {
+async function resolveField(turn: Turn, side: string, values: Values, path: readonly string[]): Promise<Values> {
   const { kit, managed } = turn
   let parent: Values | undefined = values
   let node = kit.kind.parameters
@@ -59,12 +59,15 @@ async function resolveField(turn: Turn, values: Values, path: readonly string[],
   const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
   const given = { selector: parent[selector] as ObjectSelector | undefined }
   const from = referrer(managed)
-  if (many) {
-    const held = { values: (parent[name] ?? []) as string[], references: (parent[ref] ?? []) as ObjectReference[] }
+  // Whoever deletes the reference but leaves the selector wants it chosen anew: what we resolved before goes with it.
+  const again = parent[ref] === undefined && ownsField(managed, referenceManager, [side, ...path])
+  const current = again ? undefined : parent[name]
+  if (field.type === 'list') {
+    const held = { values: (current ?? []) as string[], references: (parent[ref] ?? []) as ObjectReference[] }
     const { values, references } = await resolveMany(kit.client, from, target, { ...held, ...given })
     return changes({ [name]: values, [ref]: references }, parent)
   }
-  const held = { value: String(parent[name] ?? ''), reference: parent[ref] as ObjectReference | undefined }
+  const held = { value: String(current ?? ''), reference: parent[ref] as ObjectReference | undefined }
   const { value, reference } = await resolveOne(kit.client, from, target, { ...held, ...given })
   return changes({ [name]: value, [ref]: reference }, parent)
 }

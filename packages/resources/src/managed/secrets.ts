@@ -20,7 +20,7 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
     const value = await readSecretKey(turn.kit.client, key, turn.signal)
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
-    turn.secretValues.push(value)
+    turn.secrets.add(value)
     filled = set(filled, path, value)
   }
   return filled
@@ -42,7 +42,7 @@ export async function withGeneratedValues(turn: Turn, forProvider: Values): Prom
       throw new Error(`set ${secretRefField(name)}, or writeConnectionSecretToRef for a generated value to be kept in`)
     const kept = await readSecretKey(turn.kit.client, { ...key, key: name }, turn.signal)
     const value = kept ?? made(turn, node.sensitive.length)
-    turn.secretValues.push(value)
+    turn.secrets.add(value)
     if (kept === undefined) await publishConnection(turn.kit.client, turn.managed, key, { [name]: value }, turn.signal)
     filled = set(filled, path, value)
   }
@@ -61,7 +61,7 @@ export async function publish(
 ): Promise<void> {
   const key = connectionSecretOf(turn.managed)
   if (!key) return
-  turn.secretValues.push(...Object.values(details).filter((value) => value !== undefined))
+  for (const value of Object.values(details)) if (value !== undefined) turn.secrets.addDetail(value)
   await step({ reason: 'CannotPublishConnectionDetails', both: true, ...more }, () =>
     publishConnection(turn.kit.client, turn.managed, key, details, turn.signal),
   )

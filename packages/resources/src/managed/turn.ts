@@ -16,6 +16,7 @@ import { conditions } from './conditions.js'
 import type { Kit, Next } from './kit.js'
 import { type CreateHistory, createHistoryOf, externalNameOf, newReconcileRequest, pollIntervalOf } from './meta.js'
 import { type Policies, type PolicySpec, policiesOf } from './policy.js'
+import { Redactor } from './redact.js'
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -90,8 +91,8 @@ export class Turn {
   request: string | undefined
   /** The newest state of the object that we know of. */
   managed: KubeObject
-  /** Values that must not be shown to anybody, gathered as they are read. */
-  readonly secretValues: string[] = []
+  /** Whatever is told passes here. */
+  readonly secrets = new Redactor()
   #atProvider: Values | undefined
   #ready: Condition | undefined
 
@@ -145,7 +146,7 @@ export class Turn {
   }
 
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {
-    this.kit.events.event(this.managed, type, reason, this.redact(message))
+    this.kit.events.event(this.managed, type, reason, this.secrets.redact(message))
   }
 
   /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
@@ -171,6 +172,7 @@ export class Turn {
       const written = { ...managed, status }
       this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal: this.signal })
       this.#notePruned()
+      this.#measure(held)
     } catch (error) {
       if (isConflict(error)) throw error
       throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
@@ -184,20 +186,20 @@ export class Turn {
     for (const name in this.#atProvider) if (kept[name] === undefined) this.kit.pruned.add(name)
   }
 
-  #redacted(condition: Condition): Condition {
-    return condition.message ? { ...condition, message: this.redact(condition.message) } : condition
+  /** How long it took to become ready, and how long drift lasted, is known when that ends. */
+  #measure(before: readonly Condition[]): void {
+    const { kit, managed } = this
+    const changed = (type: string, status: string) =>
+      before.find((c) => c.type === type)?.status !== status &&
+      conditionsOf(managed).some((c) => c.type === type && c.status === status)
+    const since = (time: string | undefined) => (kit.clock.now() - Date.parse(time ?? '')) / 1000
+    const drifted = before.find((c) => c.type === 'Drifted' && c.status === 'True')
+    if (changed('Ready', 'True')) kit.metrics.ready(kit.kind, since(managed.metadata.creationTimestamp))
+    if (drifted && changed('Drifted', 'False')) kit.metrics.drifted(kit.kind, since(drifted.lastTransitionTime))
   }
 
-  /** The text without any value that is a secret. */
-  redact(text: string): string {
-    let result = text
-    for (const value of this.secretValues) {
-      if (value.length < 4) continue
-      for (const form of [value, encodeURIComponent(value), Buffer.from(value).toString('base64')]) {
-        result = result.replaceAll(form, '<redacted>')
-      }
-    }
-    return result
+  #redacted(condition: Condition): Condition {
+    return condition.message ? { ...condition, message: this.secrets.redact(condition.message) } : condition
   }
 
   /** When a settled object is looked at again. */

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { apiVersionOf, type Client, conditionsOf, type KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import { managedController } from '../managed/controller.js'
+import { UncertainError } from '../managed/create.js'
 import { externalNameOf } from '../managed/meta.js'
 import { FakeApi } from './fakeapi.js'
 
@@ -18,6 +19,8 @@ export interface System {
   readonly meddle?: (externalName: string) => Promise<void>
   /** Does the resource exist, asked past the kind? */
   readonly exists: (externalName: string) => Promise<boolean>
+  /** How many resources of the kind there are. Absent: it cannot be told. */
+  readonly count?: () => Promise<number>
   readonly client?: Client
   /** Lets time pass between two reconciles. Absent: none needs to. */
   readonly pass?: (milliseconds: number) => Promise<void>
@@ -46,6 +49,40 @@ export function kindContract(name: string, open: () => Promise<System>): void {
     await world.client.delete(world.kind.type, { name: 'contract' })
     await world.untilGone()
     assert.equal(await world.system.exists(externalName), false, 'the resource went with its object')
+  })
+
+  test(`${name}: XN2 a create whose answer is lost makes one resource`, async (t) => {
+    const system = await open()
+    const { kind, count } = system
+    const findable = kind.naturalKey || kind.token || kind.tags || kind.external.list
+    if (!count || !findable)
+      return t.skip(count ? 'the API offers no way to find it again' : 'resources cannot be counted')
+    let lost = 0
+    const create: typeof kind.external.create = async (call) => {
+      const created = await kind.external.create(call)
+      if (lost++ === 0) throw new UncertainError('the answer was lost')
+      return created
+    }
+    const external = Object.assign(Object.create(kind.external), { create })
+    const world = await World.open({ ...system, kind: { ...kind, external } })
+    const before = await count()
+    await world.apply(system.example)
+    await world.settle()
+    assert.equal((await count()) - before, 1)
+    await world.cleanUp()
+    assert.equal(await count(), before, 'and none is left')
+  })
+
+  test(`${name}: deleting what is gone is no error`, async () => {
+    const world = await World.open(await open())
+    const { kind, example } = world.system
+    await world.apply(example)
+    await world.settle()
+    const managed = world.object()
+    await world.cleanUp()
+    const signal = AbortSignal.timeout(60_000)
+    const client = await kind.external.connect({ managed, config: undefined, signal })
+    await kind.external.delete({ client, managed, externalName: externalNameOf(managed), forProvider: example, signal })
   })
 
   test(`${name}: MR5 the status is made again from nothing`, async () => {
