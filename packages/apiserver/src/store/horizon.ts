@@ -8,7 +8,7 @@ export interface HistoryLimits {
 }
 
 /** Five minutes, as kube-apiserver has etcd compact, and no more than memory can bear. */
-export const defaultHistory: HistoryLimits = { age: 300_000, changes: 100_000, bytes: 64 << 20 }
+export const defaultHistory: HistoryLimits = { age: 300_000, changes: 100_000, bytes: 32 << 20 }
 
 /** At most this many changes are forgotten at once, so that no turn of the event loop takes long. */
 const FORGET_AT_ONCE = 2000

@@ -49,7 +49,7 @@ const PAST_BYTES = 4 << 20
  */
 export class Parsed {
   readonly #current: Shelf
-  readonly #past = new Shelf(PAST_BYTES)
+  readonly #past = new Queue(PAST_BYTES)
 
   /** @param limit Bytes of JSON whose parsed form is kept. */
   constructor(limit: number) {
@@ -75,7 +75,7 @@ export class Parsed {
   }
 }
 
-/** Versions whose object is held; the oldest make room for the newest. */
+/** Present versions whose object is held; those that came first make room for others. */
 class Shelf {
   readonly #versions = new Set<Version>()
   readonly #limit: number
@@ -102,6 +102,32 @@ class Shelf {
       if (this.#bytes <= this.#limit || version === newest) return
       this.remove(version)
       version.parsed = new WeakRef(version.parsed as KubeObject)
+    }
+  }
+}
+
+/** Past versions whose object is held, for a short while: nobody looks them up, so nobody needs to find them again. */
+class Queue {
+  readonly #limit: number
+  #versions: Version[] = []
+  #first = 0
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(version: Version): void {
+    this.#versions.push(version)
+    this.#bytes += version.bytes.length
+    while (this.#bytes > this.#limit) {
+      const oldest = this.#versions[this.#first++]!
+      oldest.parsed = undefined
+      this.#bytes -= oldest.bytes.length
+    }
+    if (this.#first > 1024 && this.#first * 2 > this.#versions.length) {
+      this.#versions = this.#versions.slice(this.#first)
+      this.#first = 0
     }
   }
 }
