@@ -84,7 +84,7 @@ export class Served {
     if (known) return known
     const read = this.#read(stored.object)
     if (read.apiVersion === this.apiVersion) return this.#remember(stored, read)
-    if (!this.definition.convert) return this.#remember(stored, { ...read, apiVersion: this.apiVersion })
+    if (!this.definition.convert) return this.#remember(stored, this.fit({ ...read, apiVersion: this.apiVersion }))
     return this.#convert([stored]).then(([view]) => view!)
   }
 
@@ -107,7 +107,12 @@ export class Served {
   async #convert(stored: readonly Stored[]): Promise<View[]> {
     const objects = stored.map(({ object }) => this.#read(object))
     const converted = await this.definition.convert!(objects, this.version.name)
-    return stored.map((one, i) => this.#remember(one, converted[i]!))
+    return stored.map((one, i) => this.#remember(one, this.fit(converted[i]!)))
+  }
+
+  /** An object that was converted to this version keeps what the version knows; defaults it brought along. */
+  fit(object: KubeObject): KubeObject {
+    return compiled(this.version).shape(object, { drop: true, defaults: false }).object
   }
 
   #remember(stored: Stored, object: KubeObject): View {
@@ -117,7 +122,7 @@ export class Served {
     return view
   }
 
-  /** In the shape of the version that it was written in; what another version would add or drop is no matter of reading. */
+  /** In the shape of the version that it was written in. */
   #read(object: KubeObject): KubeObject {
     const { versions, storageVersion } = this.definition
     const name = parseApiVersion(object.apiVersion)?.version

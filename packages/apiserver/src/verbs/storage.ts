@@ -13,7 +13,7 @@ export async function toStorage(
   const { definition } = served
   if (definition.sharedWith) return definition.sharedWith.toShared(object)
   const storage = engine.registry.storage(definition)
-  if (!definition.convert) return { ...object, apiVersion: storage.apiVersion }
+  if (!definition.convert) return storage.fit({ ...object, apiVersion: storage.apiVersion })
   const [converted] = await definition.convert([object], definition.storage, signal)
-  return { ...converted! }
+  return storage.fit(converted!)
 }

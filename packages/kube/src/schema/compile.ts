@@ -40,9 +40,13 @@ export interface CompiledSchema {
   /**
    * All that happens between the wire, or the store, and an object of the kind,
    * in the real server's order: metadata typed, unknown fields and pointless
-   * nulls dropped, embedded resources typed, defaults filled in.
+   * nulls dropped, embedded resources typed, defaults filled in (unless the
+   * object was converted: it got those of the version it came from).
    */
-  shape<T extends Obj>(object: T, options?: CoerceOptions): { readonly object: T; readonly error?: string }
+  shape<T extends Obj>(
+    object: T,
+    options?: CoerceOptions & { readonly defaults?: boolean },
+  ): { readonly object: T; readonly error?: string }
   /**
    * Complaints, worded and placed as kube-apiserver does. With `old`, what the
    * update did not touch is forgiven. `path` is where the value sits.
@@ -68,7 +72,8 @@ export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
       if (typed.error !== undefined) return typed
       const pruned = prune(typed.object, root, true, options.unknown)
       const { object: shaped, error } = typeEmbedded(dropNulls(pruned, root) as typeof object, root, options)
-      return error === undefined ? { object: applyDefaults(shaped, root) as typeof object } : { object, error }
+      if (error !== undefined) return { object, error }
+      return { object: options.defaults === false ? shaped : (applyDefaults(shaped, root) as typeof object) }
     },
     validate(value, old, path) {
       if (check(value, root)) return []
