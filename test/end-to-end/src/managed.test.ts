@@ -167,3 +167,32 @@ test('MR4 MR16 atProvider shows all that the provider reports, and nothing else'
   assert.equal(atProvider['id'], 'seen')
   assert.equal('members' in atProvider, false)
 })
+
+test('AGG6 deleting the reference chooses anew, a set one makes the selector ignored', async () => {
+  for (const name of ['net-1', 'net-2']) {
+    await plane.create(thing, name, { forProvider: { region: 'r', flavor: 'sweet' } }, { labels: { net: name } })
+    await plane.settle(thing, name)
+  }
+  const selector = (net: string) => ({ forProvider: { parentIdSelector: { matchLabels: { net } } } })
+  await plane.create(thing, 'user', { forProvider: { region: 'r', flavor: 'sweet', ...selector('net-1').forProvider } })
+  assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1')
+  const merge = (spec: object) =>
+    plane.client.patch(thing.type, { name: 'user' }, { type: 'merge', patch: { spec } as never })
+  await merge(selector('net-2'))
+  assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1', 'the reference is set')
+  await merge({ forProvider: { parentIdRef: null } })
+  const again = specOf(await plane.settle(thing, 'user')).forProvider
+  assert.deepEqual([again.parentId, again.parentIdRef], ['net-2', { name: 'net-2' }])
+})
+
+test('AGG6 parts submitted together, in any order, end up working', async () => {
+  await plane.create(thing, 'z-needs', {
+    forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'z-needed' } },
+  })
+  await plane.reconcile(thing, 'z-needs')
+  const waiting = await plane.client.get(thing.type, { name: 'z-needs' })
+  assert.match(condition(waiting, 'Synced')?.message ?? '', /things.sim.crosstie.io "z-needed" not found/)
+  await plane.create(thing, 'z-needed', { forProvider: { region: 'r', flavor: 'sweet' } })
+  await plane.settle(thing, 'z-needed')
+  assert.equal(condition(await plane.settle(thing, 'z-needs'), 'Ready')?.status, 'True')
+})

@@ -18,7 +18,12 @@ import { UncertainError } from './create.js'
 // Errors are made by the hundred thousand here, and nobody reads their stacks.
 Error.stackTraceLimit = 0
 
+/** How many random lives for each combination; CROSSTIE_SEEDS asks for more. */
+const SEEDS = Number(process.env['CROSSTIE_SEEDS'] ?? 25)
+
 type Trouble = 'crash before' | 'crash after' | 'refused' | 'answer lost'
+
+const troubles: readonly Trouble[] = ['crash before', 'crash after', 'refused', 'answer lost']
 
 class Crash extends Error {
   override readonly name = 'Crash'
@@ -37,6 +42,8 @@ class Life {
     private readonly at: number,
     private readonly trouble: Trouble,
     private readonly objects: readonly string[],
+    /** Instead of one trouble at one point: any, anywhere, this often. */
+    private readonly dice?: { readonly random: () => number; readonly often: number },
   ) {
     const clock = { now: () => this.#now }
     this.api = new FakeApi({
@@ -63,13 +70,19 @@ class Life {
   /** Each request passes here twice: on its way, and when it took effect. */
   #point(side: 'before' | 'after', of: 'api' | 'cloud'): void {
     if (this.#dead) throw new Crash('dead')
-    if (++this.steps !== this.at) return
-    if (this.trouble.startsWith('crash')) {
+    const hit = this.dice ? this.dice.random() < this.dice.often : this.steps + 1 === this.at
+    this.steps++
+    if (!hit) return
+    this.#strike(this.dice ? troubles[Math.floor(this.dice.random() * 4)]! : this.trouble, side, of)
+  }
+
+  #strike(trouble: Trouble, side: 'before' | 'after', of: 'api' | 'cloud'): void {
+    if (trouble.startsWith('crash')) {
       this.#dead = true
       throw new Crash('dies here')
     }
-    if (this.trouble === 'refused' && side === 'before') throw new Error('refused')
-    if (this.trouble === 'answer lost' && side === 'after') {
+    if (trouble === 'refused' && side === 'before') throw new Error('refused')
+    if (trouble === 'answer lost' && side === 'after') {
       throw of === 'cloud' ? new UncertainError('the answer was lost') : new Error('the answer was lost')
     }
   }
@@ -84,7 +97,7 @@ class Life {
 
   /** Reconciles all objects, again and again, until all is well or patience ends. */
   async until(well: () => boolean): Promise<boolean> {
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 80; i++) {
       for (const name of this.objects) {
         try {
           await this.#controller.reconcile({ name }, new AbortController().signal)
@@ -121,6 +134,17 @@ class Life {
   }
 }
 
+/** Small, seeded, and good enough: a failing seed is run again by its number. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
 const isReady = (object: KubeObject | undefined) =>
   !!object &&
   ['Ready', 'Synced'].every((type) => conditionsOf(object).some((c) => c.type === type && c.status === 'True'))
@@ -132,8 +156,9 @@ async function live(
   trouble: Trouble,
   objects: readonly string[],
   deleteEarly = false,
+  dice?: { readonly random: () => number; readonly often: number },
 ): Promise<{ steps: number; wrong: string[]; stopped: boolean }> {
-  const life = new Life(capabilities, at, trouble, objects)
+  const life = new Life(capabilities, at, trouble, objects, dice)
   const wrong: string[] = []
   life.seed()
   if (deleteEarly) await life.until(() => life.steps >= at)
@@ -174,8 +199,6 @@ async function live(
   return { steps: life.steps, wrong, stopped }
 }
 
-const troubles: readonly Trouble[] = ['crash before', 'crash after', 'refused', 'answer lost']
-
 for (const names of ['chosen', 'assigned'] as const) {
   for (let bits = 0; bits < 8; bits++) {
     const capabilities = { names, tags: (bits & 1) > 0, tokens: (bits & 2) > 0, list: (bits & 4) > 0 }
@@ -183,6 +206,17 @@ for (const names of ['chosen', 'assigned'] as const) {
     const offers =
       [tags ? 'tags' : '', tokens ? 'tokens' : '', list ? 'list' : ''].filter(Boolean).join(', ') || 'nothing'
     const residue = names === 'assigned' && bits === 0
+
+    test(`XN2 troubles everywhere, over seeds: ${names} names, API offers ${offers}`, async () => {
+      const failures: string[] = []
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
+        const dice = { random, often: 0.02 + random() * 0.1 }
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice)
+        if (!(residue && stopped) && wrong.length > 0) failures.push(`seed ${seed}: ${wrong.join(', ')}`)
+      }
+      assert.deepEqual(failures, [])
+    })
 
     test(`XN2 crash sweep: ${names} names, API offers ${offers}`, async () => {
       for (const objects of [['a'], ['a', 'b']]) {
