@@ -156,16 +156,21 @@ function addKind(definition: Definition, version: Version, dialect: Dialect, mod
   const kind = { group, kind: names.kind, version: version.name }
   if (builtin) addModels([builtin], models, dialect)
   else models[object] = customDocument(version.schema, dialect)
-  models[object] = { ...(models[object] as Document), 'x-kubernetes-group-version-kind': [kind] }
-  if (definition.crd && dialect === 'v3' && version.selectableFields.length > 0) {
-    const fields = version.selectableFields.map((path) => ({ fieldPath: path.replace(/^\./, '') }))
-    models[object] = { ...(models[object] as Document), 'x-kubernetes-selectable-fields': fields }
-  }
+  const selectable = selectableFields(definition, version)
+  models[object] = { ...(models[object] as Document), 'x-kubernetes-group-version-kind': [kind], ...selectable }
   if (version.subresources.scale) addModels(['io.k8s.api.autoscaling.v1.Scale'], models, dialect)
   if (group === '' && names.plural === 'serviceaccounts')
     addModels(['io.k8s.api.authentication.v1.TokenRequest'], models, dialect)
-  if (verbs.includes('list')) models[list] = listDocument(definition, version, object, dialect)
+  if (verbs.includes('list')) {
+    models[list] = { ...listDocument(definition, version, object, dialect), ...selectable }
+  }
   return { object, list }
+}
+
+function selectableFields({ crd }: Definition, version: Version): Document {
+  if (!crd || version.selectableFields.length === 0) return {}
+  const fields = version.selectableFields.map((path) => ({ fieldPath: path.replace(/^\./, '') }))
+  return { 'x-kubernetes-selectable-fields': fields }
 }
 
 /** `org.example.v1.Database`: the group backwards. */
@@ -183,12 +188,16 @@ function listDocument({ group, names }: Definition, version: Version, object: st
     required: ['items'],
     properties: {
       apiVersion: { type: 'string', description: 'The group and version of the list.' },
-      items: { type: 'array', items: ref, description: 'The objects.' },
+      items: {
+        type: 'array',
+        items: dialect === 'v2' ? ref : { default: {}, allOf: [ref] },
+        description: 'The objects.',
+      },
       kind: { type: 'string', description: 'The kind of the list.' },
       metadata:
         dialect === 'v2'
           ? { ...meta, description: 'Where the list stands.' }
-          : { allOf: [meta], description: 'Where the list stands.' },
+          : { default: {}, allOf: [meta], description: 'Where the list stands.' },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: names.listKind, version: version.name }],
   }

@@ -146,7 +146,7 @@ class Paths {
     const operations: Operation[] = []
     if (verbs.includes('list')) operations.push(this.#list(''))
     if (verbs.includes('create')) {
-      const body = { model: object, media: ['*/*'], required: true }
+      const body = { model: object, media: this.#bodyMedia(), required: true }
       operations.push(
         this.#operation('post', 'post', 'create', `create a ${names.kind}`, writeQuery, object, {
           body,
@@ -168,7 +168,11 @@ class Paths {
       suffix === ''
         ? this.#id('list', '')
         : `list${this.#group()}${upperFirst(this.#version.name)}${this.#definition.names.kind}${suffix}`
-    return { ...this.#operation('get', 'list', 'list', description, listQuery, this.#models.list), id, streams: true }
+    return {
+      ...this.#operation('get', 'list', 'list', description, listQuery, this.#models.list),
+      id,
+      streams: !this.#definition.crd,
+    }
   }
 
   #object(suffix: string): Operation[] {
@@ -176,10 +180,11 @@ class Paths {
     const { verbs } = this.#definition
     const { object } = this.#models
     const of = suffix === '' ? '' : `${suffix.toLowerCase()} of `
+    const query: readonly QueryName[] = this.#definition.crd ? ['resourceVersion'] : []
     const found: Operation[] = [
-      this.#operation('get', 'get', 'read', `read ${of}the specified ${kind}`, [], object, { suffix }),
+      this.#operation('get', 'get', 'read', `read ${of}the specified ${kind}`, query, object, { suffix }),
     ]
-    const body = { model: object, media: ['*/*'], required: true }
+    const body = { model: object, media: this.#bodyMedia(), required: true }
     if (verbs.includes('update')) {
       found.push(
         this.#operation('put', 'put', 'replace', `replace ${of}the specified ${kind}`, writeQuery, object, {
@@ -201,14 +206,18 @@ class Paths {
     return this.#operation('patch', 'patch', 'patch', description, [...writeQuery, 'force'], response, {
       suffix,
       body,
-      codes: [200, 201],
+      codes: this.#definition.crd ? [200] : [200, 201],
     })
   }
 
   #delete(action: string, word: string, description: string, query: readonly QueryName[]): Operation {
-    const body = { model: `${META}.DeleteOptions`, media: ['*/*'], required: false }
+    const body = { model: `${META}.DeleteOptions`, media: this.#bodyMedia(), required: false }
     const codes = action === 'delete' ? [200, 202] : [200]
     return this.#operation('delete', action, word, description, query, `${META}.Status`, { body, codes })
+  }
+
+  #bodyMedia(): readonly string[] {
+    return this.#definition.crd ? ['application/json', 'application/yaml'] : ['*/*']
   }
 
   #subresources(): [string, Operation[]][] {

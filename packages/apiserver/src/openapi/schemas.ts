@@ -92,11 +92,21 @@ function fieldDocument(struct: GoStruct, field: GoField, dialect: Dialect, refs:
   const { facts } = field
   const extras = {
     ...(description ? { description } : {}),
-    ...(facts.default === undefined ? {} : { default: facts.default }),
+    ...defaultOf(field, dialect),
     ...(facts.enum ? { enum: facts.enum } : {}),
     ...extensions(field),
   }
   return withExtras(typeDocument(field.type, dialect, refs), extras, dialect)
+}
+
+const zeros: Readonly<Record<string, unknown>> = { string: '', bool: false, int32: 0, int64: 0 }
+
+/** What Go always writes has its zero value as a default, which only OpenAPI 3 mentions. */
+function defaultOf({ facts, type, omitEmpty }: GoField, dialect: Dialect): Document {
+  if (facts.default !== undefined) return { default: facts.default }
+  if (dialect === 'v2') return {}
+  if (type.kind === 'struct') return { default: {} }
+  return omitEmpty || !(type.kind in zeros) ? {} : { default: zeros[type.kind] }
 }
 
 /** In OpenAPI 3 nothing may stand beside a reference. */
