@@ -1,1 +1,17 @@
-export {}
+export { EventRecorder, type RecorderOptions } from './events/recorder.js'
+export { Cache, type IndexBy } from './informer/cache.js'
+export { type Change, type Handler, Informer, type InformerOptions } from './informer/informer.js'
+export { Informers } from './informer/informers.js'
+export { keyText, keyTextOf, parseKey } from './key.js'
+export { createLog, type Fields, type Level, type Log, type LogOptions, silentLog } from './log.js'
+export {
+  type Controller,
+  Controllers,
+  type ControllersOptions,
+  controllerName,
+  type Share,
+  type Watched,
+} from './loop/controllers.js'
+export { sleep } from './sleep.js'
+export { type BackoffOptions, backoffMs } from './workqueue/backoff.js'
+export { type Next, type Priority, type QueueOptions, type Task, WorkQueue } from './workqueue/queue.js'

@@ -1,0 +1,121 @@
+import type { KubeObject } from '@crosstie/kube'
+
+/** What happened to an object, as people are told of it. */
+export interface Happening {
+  readonly object: KubeObject
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
+/** One Event object: the same happening again and again is one Event with a count. */
+export interface Told extends Happening {
+  readonly name: string
+  count: number
+  readonly first: number
+  last: number
+}
+
+/** So many happenings that differ only in their words, so close together, are told as one. */
+const SIMILAR_MAX = 10
+const SIMILAR_MS = 600_000
+/** An object may have so many events at once, then one more every five minutes. */
+const BURST = 25
+const REFILL_MS = 300_000
+const REMEMBERED = 4096
+
+interface Similar {
+  messages: Set<string>
+  since: number
+}
+
+interface Spam {
+  tokens: number
+  filled: number
+}
+
+/**
+ * Folds repetitions together and keeps those who repeat themselves too often
+ * quiet, with the numbers that Kubernetes' own recorders use.
+ */
+export class Correlator {
+  readonly #told = new Recent<Told>(REMEMBERED)
+  readonly #similar = new Recent<Similar>(REMEMBERED)
+  readonly #spam = new Recent<Spam>(REMEMBERED)
+  #sequence = 0
+
+  /** The Event to create or count up; undefined when it was one too many. */
+  correlate(happening: Happening, now: number): Told | undefined {
+    const { object, type, reason } = happening
+    const whom = `${object.kind} ${object.metadata.uid ?? `${object.metadata.namespace}/${object.metadata.name}`}`
+    if (!this.#allows(whom, now)) return undefined
+    const group = `${whom}\n${type}\n${reason}`
+    const combined = this.#combines(group, happening.message, now)
+    const message = combined ? `(combined from similar events): ${happening.message}` : happening.message
+    const key = combined ? group : `${group}\n${happening.message}`
+    const known = this.#told.get(key)
+    if (known && now - known.last < SIMILAR_MS) {
+      known.count++
+      known.last = now
+      if (known.message === message) return known
+      const renewed = { ...known, message }
+      this.#told.set(key, renewed)
+      return renewed
+    }
+    const fresh: Told = { ...happening, message, name: this.#name(object, now), count: 1, first: now, last: now }
+    this.#told.set(key, fresh)
+    return fresh
+  }
+
+  /** The object's name and the time in hexadecimal, as is usual. */
+  #name({ metadata }: KubeObject, now: number): string {
+    this.#sequence = (this.#sequence + 1) % 1_000_000
+    const nanoseconds = BigInt(Math.floor(now)) * 1_000_000n + BigInt(this.#sequence)
+    return `${metadata.name}.${nanoseconds.toString(16)}`
+  }
+
+  #allows(whom: string, now: number): boolean {
+    const bucket = this.#spam.get(whom) ?? { tokens: BURST, filled: now }
+    bucket.tokens = Math.min(BURST, bucket.tokens + (now - bucket.filled) / REFILL_MS)
+    bucket.filled = now
+    this.#spam.set(whom, bucket)
+    if (bucket.tokens < 1) return false
+    bucket.tokens -= 1
+    return true
+  }
+
+  #combines(group: string, message: string, now: number): boolean {
+    const known = this.#similar.get(group)
+    if (!known || now - known.since > SIMILAR_MS) {
+      this.#similar.set(group, { messages: new Set([message]), since: now })
+      return false
+    }
+    known.since = now
+    if (known.messages.size < SIMILAR_MAX) known.messages.add(message)
+    return known.messages.size >= SIMILAR_MAX
+  }
+}
+
+/** A map that forgets what was not used for the longest time. */
+class Recent<T> {
+  readonly #limit: number
+  readonly #values = new Map<string, T>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get(key: string): T | undefined {
+    const value = this.#values.get(key)
+    if (value === undefined) return undefined
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    return value
+  }
+
+  set(key: string, value: T): void {
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    if (this.#values.size > this.#limit) this.#values.delete(this.#values.keys().next().value!)
+  }
+}

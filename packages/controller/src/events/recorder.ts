@@ -1,0 +1,178 @@
+import {
+  type Client,
+  type Clock,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  Metrics,
+  type ResourceType,
+  StatusError,
+  type Series,
+  systemClock,
+  timestamp,
+} from '@crosstie/kube'
+import { type Log, silentLog } from '../log.js'
+import { sleep } from '../sleep.js'
+import { Correlator, type Told } from './correlate.js'
+
+const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
+
+export interface RecorderOptions {
+  readonly client: Client
+  /** Who says so, such as `crosstie`. */
+  readonly component: string
+  readonly clock?: Clock
+  readonly metrics?: Metrics
+  readonly log?: Log
+}
+
+/** Events that wait to be written; more than that are dropped and counted. */
+const BACKLOG_MAX = 8_192
+const AT_ONCE = 32
+const ATTEMPTS = 4
+const RETRY_MS = 1_000
+const NAME_MAX = 253
+
+/**
+ * Writes Events. Telling is never waited for and never fails: events are news,
+ * not records, and no work is held up for them.
+ */
+export class EventRecorder {
+  readonly #client: Client
+  readonly #component: string
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #dropped: Series
+  readonly #correlator = new Correlator()
+  /** By name: what is said twice before it was written once is written once. */
+  readonly #backlog = new Map<string, Told>()
+  readonly #stop = new AbortController()
+  #writing = 0
+  #scheduled = false
+  #idle: () => void = () => {}
+
+  constructor(options: RecorderOptions) {
+    this.#client = options.client
+    this.#component = options.component
+    this.#clock = options.clock ?? systemClock
+    this.#log = options.log ?? silentLog
+    const metrics = options.metrics ?? new Metrics()
+    this.#dropped = metrics.counter('crosstie_events_dropped_total', 'Events that nobody was told of.').with()
+  }
+
+  event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    if (this.#stop.signal.aborted) return
+    const told = this.#correlator.correlate({ object, type, reason, message }, this.#clock.now())
+    if (!told || (this.#backlog.size >= BACKLOG_MAX && !this.#backlog.has(told.name))) {
+      this.#dropped.inc()
+      return
+    }
+    this.#backlog.set(told.name, told)
+    this.#schedule()
+  }
+
+  /** Writes what waits, for so long at most, and takes nothing more. */
+  async stop(graceMs = 2_000): Promise<void> {
+    const grace = new AbortController()
+    if (this.#backlog.size > 0 || this.#writing > 0) {
+      const idle = new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+      await Promise.race([idle, sleep(graceMs, grace.signal)])
+      grace.abort()
+    }
+    this.#stop.abort()
+    this.#backlog.clear()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      while (this.#writing < AT_ONCE) {
+        const [first] = this.#backlog
+        if (!first) break
+        this.#backlog.delete(first[0])
+        void this.#deliver(first[1])
+      }
+    })
+  }
+
+  async #deliver(told: Told): Promise<void> {
+    this.#writing++
+    for (let attempt = 1; attempt <= ATTEMPTS && !this.#stop.signal.aborted; attempt++) {
+      try {
+        await this.#write(told)
+        break
+      } catch (error) {
+        if (isFinal(error) || attempt === ATTEMPTS) {
+          this.#dropped.inc()
+          this.#log.debug('cannot write an event', { reason: told.reason, object: told.object, error })
+          break
+        }
+        await sleep(RETRY_MS * attempt, this.#stop.signal)
+      }
+    }
+    this.#writing--
+    if (this.#backlog.size > 0) this.#schedule()
+    else if (this.#writing === 0) this.#idle()
+  }
+
+  async #write(told: Told): Promise<void> {
+    const { signal } = this.#stop
+    const namespace = told.object.metadata.namespace ?? 'default'
+    if (told.count > 1) {
+      const patch = { count: told.count, lastTimestamp: timestamp(told.last), message: told.message }
+      try {
+        const key = { namespace, name: nameOf(told) }
+        await this.#client.patch(EVENTS, key, { type: 'merge', patch }, { signal })
+        return
+      } catch (error) {
+        // It expired, or was never written: then it is told anew.
+        if (!isNotFound(error)) throw error
+      }
+    }
+    try {
+      await this.#client.create(EVENTS, this.#eventOf(told, namespace), { signal })
+    } catch (error) {
+      // A write whose answer was lost.
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+
+  #eventOf(told: Told, namespace: string): KubeObject {
+    const { apiVersion, kind, metadata } = told.object
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: nameOf(told), namespace },
+      involvedObject: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        ...(metadata.namespace ? { namespace: metadata.namespace } : {}),
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
+      type: told.type,
+      reason: told.reason,
+      message: told.message,
+      count: told.count,
+      firstTimestamp: timestamp(told.first),
+      lastTimestamp: timestamp(told.last),
+      source: { component: this.#component },
+      reportingComponent: this.#component,
+      reportingInstance: '',
+    }
+  }
+}
+
+function nameOf({ name }: Told): string {
+  return name.length <= NAME_MAX ? name : name.slice(name.length - NAME_MAX).replace(/^[^a-z0-9]+/, '')
+}
+
+/** Trying again will not help. */
+function isFinal(error: unknown): boolean {
+  return error instanceof StatusError && error.code >= 400 && error.code < 500 && error.code !== 429
+}

@@ -1,0 +1,92 @@
+import type { KubeObject, ObjectKey } from '@crosstie/kube'
+import { keyText, keyTextOf } from '../key.js'
+
+/** The values under which an object is found; none: it is not in the index. */
+export type IndexBy<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
+
+/** The last known state of all objects of a kind. What it hands out is shared: never change it. */
+export class Cache<T extends KubeObject = KubeObject> {
+  readonly #objects = new Map<string, T>()
+  readonly #indexes = new Map<string, Index<T>>()
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(keyText(key))
+  }
+
+  values(): IterableIterator<T> {
+    return this.#objects.values()
+  }
+
+  entries(): IterableIterator<[string, T]> {
+    return this.#objects.entries()
+  }
+
+  /** All objects that the index of this name has under this value. */
+  *find(index: string, value: string): Generator<T> {
+    const keys = this.#index(index).keys.get(value)
+    if (keys) for (const key of keys) yield this.#objects.get(key)!
+  }
+
+  /** Adds an index, over what is there already too. */
+  index(name: string, by: IndexBy<T>): void {
+    if (this.#indexes.has(name)) return
+    const index = new Index(by)
+    for (const [key, object] of this.#objects) index.replace(key, undefined, object)
+    this.#indexes.set(name, index)
+  }
+
+  /** Puts the object in; returns what was there. */
+  put(object: T): T | undefined {
+    const key = keyTextOf(object)
+    const before = this.#objects.get(key)
+    this.#objects.set(key, object)
+    for (const index of this.#indexes.values()) index.replace(key, before, object)
+    return before
+  }
+
+  remove(key: string): T | undefined {
+    const before = this.#objects.get(key)
+    if (!before) return undefined
+    this.#objects.delete(key)
+    for (const index of this.#indexes.values()) index.replace(key, before, undefined)
+    return before
+  }
+
+  #index(name: string): Index<T> {
+    const index = this.#indexes.get(name)
+    if (!index) throw new Error(`there is no index ${name}`)
+    return index
+  }
+}
+
+class Index<T extends KubeObject> {
+  readonly keys = new Map<string, Set<string>>()
+  readonly #by: IndexBy<T>
+
+  constructor(by: IndexBy<T>) {
+    this.#by = by
+  }
+
+  replace(key: string, before: T | undefined, after: T | undefined): void {
+    const old = before ? this.#by(before) : []
+    const now = after ? this.#by(after) : []
+    for (const value of old) if (!now.includes(value)) this.#remove(value, key)
+    for (const value of now) this.#add(value, key)
+  }
+
+  #add(value: string, key: string): void {
+    const keys = this.keys.get(value)
+    if (keys) keys.add(key)
+    else this.keys.set(value, new Set([key]))
+  }
+
+  #remove(value: string, key: string): void {
+    const keys = this.keys.get(value)
+    keys?.delete(key)
+    if (keys?.size === 0) this.keys.delete(value)
+  }
+}

@@ -1,0 +1,247 @@
+import {
+  type Clock,
+  groupResource,
+  type KubeObject,
+  type Metrics,
+  type ObjectKey,
+  type ResourceType,
+  systemClock,
+} from '@crosstie/kube'
+import type { Change } from '../informer/informer.js'
+import type { Informers } from '../informer/informers.js'
+import { keyText, keyTextOf, parseKey } from '../key.js'
+import { type Log, silentLog } from '../log.js'
+import { sleep } from '../sleep.js'
+import { type Next, type Priority, type Task, WorkQueue } from '../workqueue/queue.js'
+import { LoopMetrics } from './metrics.js'
+
+/** Code that is woken when objects of a kind change. */
+export interface Controller {
+  /** Unique among those that run together; appears in logs and metrics. */
+  readonly name: string
+  readonly type: ResourceType
+  /** How many objects are worked on at once. */
+  readonly concurrency?: number
+  /** Never called twice at once for the same object. What it throws is logged, and tried again later. */
+  reconcile(key: ObjectKey, signal: AbortSignal): Promise<Next>
+  /** Is this change a reason to look at once? Absent: every change is. */
+  wakes?(before: KubeObject | undefined, after: KubeObject): boolean
+  /** Was the object well when it was last reported on? Then, after a start, it waits behind those that were not. */
+  settled?(object: KubeObject): boolean
+  /** Other kinds whose objects concern objects of this one. */
+  readonly watches?: readonly Watched[]
+}
+
+export interface Watched {
+  readonly type: ResourceType
+  /** Which objects to look at when this one changes. */
+  concerns(object: KubeObject): Iterable<ObjectKey>
+}
+
+/** Which part of all objects this process works on. */
+export interface Share {
+  includes(key: string): boolean
+  /** Calls back after the share grew or shrank. Returns how to stop that. */
+  onChange(changed: () => void): () => void
+}
+
+export interface ControllersOptions {
+  readonly informers: Informers
+  readonly clock?: Clock
+  readonly random?: () => number
+  readonly metrics?: Metrics
+  readonly log?: Log
+  /** How many objects are worked on at once, over all controllers. */
+  readonly concurrency?: number
+  /** How long one reconcile may take before its signal aborts. */
+  readonly timeoutMs?: number
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number }
+  /** Absent: everything. */
+  readonly share?: Share
+}
+
+const CONCURRENCY = 256
+const CONCURRENCY_OF_ONE = 64
+const TIMEOUT_MS = 120_000
+const BACKOFF = { baseMs: 200, maxMs: 60_000 }
+/** After so long of starting reconciles, others get a turn: a server in the same process still has to answer. */
+const SLICE_MS = 10
+const STOP_GRACE_MS = 10_000
+
+interface Run {
+  readonly abort: AbortController
+  readonly began: number
+}
+
+/** Runs controllers: from changes to keys in a queue to reconciles, as many at once as allowed. */
+export class Controllers implements AsyncDisposable {
+  readonly #informers: Informers
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #limit: number
+  readonly #timeoutMs: number
+  readonly #share: Share | undefined
+  readonly #queue: WorkQueue
+  readonly #metrics: LoopMetrics
+  readonly #controllers = new Map<string, Controller>()
+  readonly #runs = new Map<Task, Run>()
+  readonly #unsubscribe: (() => void)[] = []
+  readonly #overdue: NodeJS.Timeout
+  #scheduled = false
+  #stopping = false
+  #idle: () => void = () => {}
+
+  constructor(options: ControllersOptions) {
+    this.#informers = options.informers
+    this.#clock = options.clock ?? systemClock
+    this.#log = options.log ?? silentLog
+    this.#limit = options.concurrency ?? CONCURRENCY
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+    this.#share = options.share
+    const backoff = { ...(options.backoff ?? BACKOFF), random: options.random ?? Math.random }
+    this.#queue = new WorkQueue({ clock: this.#clock, backoff, wake: () => this.#schedule() })
+    this.#metrics = new LoopMetrics(options.metrics, this.#queue, options.informers)
+    if (this.#share) this.#unsubscribe.push(this.#share.onChange(() => this.#shareChanged()))
+    this.#overdue = setInterval(() => this.#abortOverdue(), Math.min(1000, this.#timeoutMs)).unref()
+  }
+
+  /** Starts a controller; it works once the informer of its kind knows the objects. */
+  start(controller: Controller): void {
+    const { name } = controller
+    this.#queue.open(name, controller.concurrency ?? CONCURRENCY_OF_ONE)
+    this.#controllers.set(name, controller)
+    this.#metrics.describe(name)
+    this.#unsubscribe.push(
+      this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change)),
+    )
+    for (const { type, concerns } of controller.watches ?? []) {
+      const wake = ({ object }: Change) => {
+        for (const key of concerns(object)) this.#add(name, keyText(key), 'urgent')
+      }
+      this.#unsubscribe.push(this.#informers.of(type).subscribe(wake))
+    }
+  }
+
+  /** Looks at one object as soon as possible. */
+  enqueue(name: string, key: ObjectKey): void {
+    this.#add(name, keyText(key), 'urgent')
+  }
+
+  /** Begins nothing more, lets what runs finish for a while, then aborts it. Resolves when nothing runs. */
+  async stop(graceMs = STOP_GRACE_MS): Promise<void> {
+    this.#stopping = true
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#queue.close()
+    clearInterval(this.#overdue)
+    if (this.#runs.size === 0) return
+    const idle = new Promise<void>((resolve) => {
+      this.#idle = resolve
+    })
+    const grace = new AbortController()
+    await Promise.race([idle, sleep(graceMs, grace.signal)])
+    grace.abort()
+    for (const { abort } of this.#runs.values()) abort.abort(new Error('stopping'))
+    await idle
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  #ownChange(controller: Controller, change: Change): void {
+    const { object } = change
+    const key = keyTextOf(object)
+    if (change.type === 'removed') {
+      this.#queue.forget(controller.name, key)
+      return
+    }
+    if (change.type === 'changed') {
+      if (controller.wakes?.(change.before, object) ?? true) this.#add(controller.name, key, 'urgent')
+      return
+    }
+    if (!(controller.wakes?.(undefined, object) ?? true)) return
+    const routine = change.initial && controller.settled?.(object)
+    this.#add(controller.name, key, routine ? 'routine' : 'urgent')
+  }
+
+  #add(name: string, key: string, priority: Priority): void {
+    if (this.#share && !this.#share.includes(key)) return
+    this.#queue.add(name, key, priority)
+  }
+
+  /** What is ours now is looked at; what is no longer ours is forgotten, and stops if it runs. */
+  #shareChanged(): void {
+    const share = this.#share!
+    for (const controller of this.#controllers.values()) {
+      for (const [key, object] of this.#informers.of(controller.type).cache.entries()) {
+        if (!share.includes(key)) this.#queue.forget(controller.name, key)
+        else if (!this.#queue.has(controller.name, key)) {
+          this.#queue.add(controller.name, key, controller.settled?.(object) ? 'routine' : 'urgent')
+        }
+      }
+    }
+    for (const [{ key }, { abort }] of this.#runs) {
+      if (!share.includes(key)) abort.abort(new Error('another process works on it now'))
+    }
+  }
+
+  /** All work of one moment is begun in one go. */
+  #schedule(): void {
+    if (this.#scheduled || this.#stopping) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    const ends = performance.now() + SLICE_MS
+    while (this.#runs.size < this.#limit) {
+      const task = this.#queue.take()
+      if (!task) return
+      void this.#run(task)
+      if (performance.now() > ends) {
+        this.#schedule()
+        return
+      }
+    }
+  }
+
+  async #run(task: Task): Promise<void> {
+    const run: Run = { abort: new AbortController(), began: this.#clock.now() }
+    this.#runs.set(task, run)
+    const next = await this.#reconcile(task, run)
+    this.#runs.delete(task)
+    this.#queue.done(task, next)
+    this.#metrics.reconciled(task.lane, (this.#clock.now() - run.began) / 1000)
+    if (this.#stopping) {
+      if (this.#runs.size === 0) this.#idle()
+    } else this.#schedule()
+  }
+
+  async #reconcile(task: Task, { abort }: Run): Promise<Next> {
+    if (this.#share && !this.#share.includes(task.key)) return { after: 'never' }
+    try {
+      return await this.#controllers.get(task.lane)!.reconcile(parseKey(task.key), abort.signal)
+    } catch (error) {
+      this.#metrics.failed(task.lane)
+      if (!this.#stopping) this.#log.warn('cannot reconcile', { controller: task.lane, object: task.key, error })
+      return { after: 'backoff' }
+    }
+  }
+
+  #abortOverdue(): void {
+    const before = this.#clock.now() - this.#timeoutMs
+    for (const [task, { abort, began }] of this.#runs) {
+      if (began > before || abort.signal.aborted) continue
+      this.#log.warn('a reconcile takes too long', { controller: task.lane, object: task.key })
+      abort.abort(new Error(`took longer than ${this.#timeoutMs / 1000} s`))
+    }
+  }
+}
+
+/** The name of the controller of a kind, unless it has another. */
+export function controllerName(type: ResourceType): string {
+  return groupResource(type)
+}

@@ -1,0 +1,48 @@
+import { type Family, groupResource, Metrics, type Series } from '@crosstie/kube'
+import type { Informers } from '../informer/informers.js'
+import type { WorkQueue } from '../workqueue/queue.js'
+
+const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60]
+
+/** What the loops count about themselves. */
+export class LoopMetrics {
+  readonly #seconds: Family
+  readonly #failures: Family
+  readonly #series = new Map<string, { seconds: Series; failures: Series }>()
+
+  constructor(metrics: Metrics = new Metrics(), queue: WorkQueue, informers: Informers) {
+    this.#seconds = metrics.histogram(
+      'crosstie_reconcile_duration_seconds',
+      'How long reconciles took.',
+      ['controller'],
+      SECONDS,
+    )
+    this.#failures = metrics.counter('crosstie_reconcile_failures_total', 'Reconciles that threw.', ['controller'])
+    const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by what they wait for.', [
+      'controller',
+      'state',
+    ])
+    const watched = metrics.gauge('crosstie_watched_objects', 'Objects that informers know.', ['resource'])
+    metrics.onCollect(() => {
+      for (const name of this.#series.keys()) {
+        for (const [state, count] of Object.entries(queue.depth(name))) depth.with(name, state).set(count)
+      }
+      for (const { type, cache } of informers.all()) watched.with(groupResource(type)).set(cache.size)
+    })
+  }
+
+  describe(controller: string): void {
+    this.#series.set(controller, {
+      seconds: this.#seconds.with(controller),
+      failures: this.#failures.with(controller),
+    })
+  }
+
+  reconciled(controller: string, seconds: number): void {
+    this.#series.get(controller)!.seconds.observe(seconds)
+  }
+
+  failed(controller: string): void {
+    this.#series.get(controller)!.failures.inc()
+  }
+}

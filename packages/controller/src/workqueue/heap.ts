@@ -1,0 +1,67 @@
+/** What a heap holds knows its own place, so that it can be taken out from the middle. */
+export interface Timed {
+  due: number
+  /** Where it is in the heap; -1 when it is not in one. */
+  place: number
+}
+
+/** The earliest first. All operations take logarithmic time, leaving the middle included. */
+export class TimeHeap<T extends Timed> {
+  readonly #items: T[] = []
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  first(): T | undefined {
+    return this.#items[0]
+  }
+
+  push(item: T): void {
+    item.place = this.#items.length
+    this.#items.push(item)
+    this.#up(item)
+  }
+
+  remove(item: T): void {
+    const at = item.place
+    if (at < 0) return
+    const last = this.#items.pop()!
+    item.place = -1
+    if (last === item) return
+    this.#items[at] = last
+    last.place = at
+    this.#up(last)
+    this.#down(last)
+  }
+
+  #up(item: T): void {
+    let at = item.place
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const parent = this.#items[above]!
+      if (parent.due <= item.due) break
+      this.#items[at] = parent
+      parent.place = at
+      at = above
+    }
+    this.#items[at] = item
+    item.place = at
+  }
+
+  #down(item: T): void {
+    let at = item.place
+    for (;;) {
+      let below = 2 * at + 1
+      if (below >= this.#items.length) break
+      if (below + 1 < this.#items.length && this.#items[below + 1]!.due < this.#items[below]!.due) below++
+      const child = this.#items[below]!
+      if (child.due >= item.due) break
+      this.#items[at] = child
+      child.place = at
+      at = below
+    }
+    this.#items[at] = item
+    item.place = at
+  }
+}
