@@ -197,7 +197,10 @@ conformance('crud', {
     for (const name of ['a', 'b', 'c']) {
       await t.must('POST', all, { body: configMap(name, {}, { labels: { mine: 'yes', name } }) })
     }
-    await t.delete(all, undefined, { query: { labelSelector: 'name in (a,b)' } })
+    await t.delete(all, undefined, {
+      query: { labelSelector: 'name in (a,b)' },
+      pick: (body) => [body.kind, body.items.map((item: { metadata: { name: string } }) => item.metadata.name).sort()],
+    })
     await t.get(all, { query: { labelSelector: 'mine' } })
     await t.delete(all, { dryRun: ['All'] }, { query: { labelSelector: 'mine' } })
     await t.get(all, { query: { labelSelector: 'mine' } })

@@ -96,7 +96,7 @@ for (const fieldValidation of modes) {
     const { widgets, all } = await widget(t)
     await t.post(
       all,
-      `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  n: 1\n  n: 2\n  unknown: 3\n`,
+      `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 1\n  size: 2\n  unknown: 3\n`,
       { query, type: 'application/yaml' },
     )
   }

@@ -27,6 +27,7 @@ export class Normalizer {
         .replaceAll(this.id, 'ID')
         .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.#symbol('uid', uid))
         .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time, fraction) => timeSymbol(time, fraction))
+        .replace(/\bselfType\d+/g, 'selfType')
         // A message that quotes a whole object repeats everything that differs anyway.
         .replace(/"\{\\"(apiVersion|kind|metadata)\\".*?\}"(?=: )/gs, '"OBJECT"')
         .replace(/\bhttps:\/\/127\.0\.0\.1:\d+/g, 'https://HOST')
@@ -49,7 +50,8 @@ export class Normalizer {
 
   /** The revision of a list moves with whatever else happens on the server. */
   #listMeta(meta: Record<string, Loose>): Record<string, Loose> {
-    const out = this.value(meta)
+    const { resourceVersion: _, ...rest } = meta
+    const out = this.value(rest)
     if (meta['resourceVersion']) out.resourceVersion = 'REVISION'
     if (meta['continue']) out.continue = 'CONTINUE'
     return out

@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { Case } from './case.js'
+import { type Certificate, makeCertificate } from './certificate.js'
+import type { Loose } from './http.js'
+
+let authority: Certificate | undefined
+
+export interface Webhook {
+  readonly url: string
+  /** The certificate of the authority that signed the server's, as configurations want it. */
+  readonly caBundle: string
+  /** Every request that came, in order. */
+  readonly requests: Loose[]
+}
+
+/** A webhook on loopback that answers each review with what `answer` says of it; gone when the case ends. */
+export async function serveWebhook(t: Case, answer: (review: Loose) => Loose): Promise<Webhook> {
+  authority ??= makeCertificate({ commonName: 'conformance', authority: true })
+  const { cert, key } = makeCertificate({ commonName: 'webhook', loopback: true }, authority)
+  const requests: Loose[] = []
+  const server = createServer({ cert, key }, async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const review = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    requests.push(review)
+    const body = answer(review)
+    if (typeof body === 'number') response.writeHead(body).end('no')
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.cleanup(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as { port: number }
+  return { url: `https://127.0.0.1:${port}`, caBundle: Buffer.from(authority.cert).toString('base64'), requests }
+}
