@@ -6,6 +6,8 @@ import { complete } from './decode.js'
 export interface Review {
   mutate(object: KubeObject, old: KubeObject | undefined, signal?: AbortSignal): Promise<KubeObject>
   validate(object: KubeObject | undefined, old: KubeObject | undefined, signal?: AbortSignal): Promise<void>
+  /** Of a deletion all are told, but there is nothing that anybody could change. */
+  remove(old: KubeObject, signal?: AbortSignal): Promise<void>
 }
 
 /** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
@@ -25,6 +27,11 @@ export function admissionOf(
       const mutated = await admission.mutate({ ...about, name: nameOf(object), object, oldObject: old }, signal)
       if (!mutated || mutated === object) return object
       return complete({ ...request, fieldValidation: 'Ignore' }, mutated)
+    },
+    async remove(old, signal) {
+      const attributes = { ...about, name: nameOf(old), object: undefined, oldObject: old }
+      await admission.mutate(attributes, signal)
+      await admission.validate(attributes, signal)
     },
     async validate(object, old, signal) {
       await admission.validate({ ...about, name: nameOf(object ?? old), object, oldObject: old }, signal)

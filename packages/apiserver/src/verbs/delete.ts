@@ -30,10 +30,7 @@ export async function remove(engine: Engine, request: WriteRequest, options: Del
     checkNamespaceMortal(request)
     checkDeletePreconditions(request, live, options)
     const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
-    if (review) {
-      await review.mutate(live, live, signal)
-      await review.validate(undefined, live, signal)
-    }
+    await review?.remove(live, signal)
     const marked = markDeleted(engine, request, live, options)
     try {
       return await execute(engine, request, tip, marked)

@@ -1,11 +1,13 @@
 import { isObject, messageOf, type ResourceType, type StatusDetails, StatusError } from '@crosstie/kube'
 import { userFields } from '../../access/reviews.js'
+import { decodeJson } from '../../wire/json.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 
 export interface WebhookAnswer {
   readonly allowed: boolean
   readonly status?: Readonly<Record<string, unknown>>
-  readonly patch?: unknown
+  /** JSON patch operations, if there are any. */
+  readonly patch?: readonly unknown[]
   readonly warnings: readonly string[]
   readonly auditAnnotations: Readonly<Record<string, string>>
 }
@@ -50,7 +52,7 @@ export function readAnswer(review: unknown, uid: string, version: 'v1' | 'v1beta
   return {
     allowed: response['allowed'] === true,
     ...(isObject(response['status']) ? { status: response['status'] } : {}),
-    ...(mutating && patch !== undefined ? { patch: decodePatch(patch) } : {}),
+    ...(mutating && patch !== undefined ? patchOf(patch, patchType) : {}),
     warnings: Array.isArray(response['warnings'])
       ? response['warnings'].filter((text) => typeof text === 'string')
       : [],
@@ -84,7 +86,6 @@ function checkPatch(patch: string | undefined, patchType: unknown, mutating: boo
   if (patch !== undefined && !typed) throw new Error('webhook returned response.patch but not response.patchType')
   if (patch === undefined && typed) throw new Error('webhook returned response.patchType but not response.patch')
   if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""')
-  if (typed && patchType !== 'JSONPatch') throw new UnsupportedPatch(`unsupported patch type "${patchType}"`)
 }
 
 /** Told apart because it is worded without "received invalid webhook response". */
@@ -92,12 +93,23 @@ export class UnsupportedPatch extends Error {
   override readonly name = 'UnsupportedPatch'
 }
 
-function decodePatch(patch: string): unknown {
+function patchOf(patch: string, patchType: unknown): { readonly patch?: readonly unknown[] } {
+  let operations: unknown
   try {
-    return JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
+    operations = decodeJson(Buffer.from(patch, 'base64')).value
   } catch (cause) {
     throw new UnsupportedPatch(`received undecodable patch in webhook response: ${messageOf(cause)}`, { cause })
   }
+  if (operations === null || (Array.isArray(operations) && operations.length === 0)) return {}
+  if (!Array.isArray(operations)) {
+    const type = isObject(operations) ? 'object' : typeof operations === 'boolean' ? 'bool' : typeof operations
+    const why = `json: cannot unmarshal ${type} into Go value of type jsonpatch.Patch`
+    throw new UnsupportedPatch(`received undecodable patch in webhook response: ${why}`)
+  }
+  if (typeof patchType === 'string' && patchType !== 'JSONPatch') {
+    throw new UnsupportedPatch(`unsupported patch type "${patchType}"`)
+  }
+  return { patch: operations }
 }
 
 /** The error of a request that a webhook refused, with the code and reason that it chose. */

@@ -377,7 +377,7 @@ test('bad mutations', async () => {
   )
   assert.match(
     await why({ allowed: true, patch: 'e30x', patchType: 'JSONPatch' }),
-    /received undecodable patch in webhook response/,
+    /received undecodable patch in webhook response: invalid character '1' after top-level value/,
   )
   assert.equal(
     await why(patchOf({ op: 'add', path: '/x', value: 1 }), {

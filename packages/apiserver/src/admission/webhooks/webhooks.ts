@@ -278,7 +278,7 @@ function applyAnswer(
   { patch }: WebhookAnswer,
   object: KubeObject | undefined,
 ): KubeObject | undefined {
-  if (patch === undefined || (Array.isArray(patch) && patch.length === 0)) return object
+  if (patch === undefined) return object
   if (!object) {
     const why = `admission webhook "${webhook.name}" attempted to modify the object, which is not supported for this operation`
     throw internalError(why)
