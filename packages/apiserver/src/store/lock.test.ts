@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -31,17 +31,21 @@ function run(code: string, ...args: string[]): ChildProcess & { readonly said: (
   return Object.assign(child, { said: () => said })
 }
 
+const HOLD = `
+  import { openStore } from ${moduleOf('durable')}
+  await openStore({ dataDir: process.argv[1] })
+  console.log('open')
+  setInterval(() => {}, 1000)`
+
 async function holder(directory: string): Promise<ChildProcess> {
-  const child = run(
-    `import { openStore } from ${moduleOf('durable')}
-     await openStore({ dataDir: process.argv[1] })
-     console.log('open')
-     setInterval(() => {}, 1000)`,
-    directory,
-  )
+  const child = run(HOLD, directory)
   await once(child.stdout!, 'data')
   return child
 }
+
+/** A container as far as locks are concerned: other process numbers, another network. */
+const container = ['unshare', '--net', '--pid', '--fork', '--kill-child']
+const hasContainers = spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0
 
 const ended = async (child: ChildProcess) => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -78,6 +82,21 @@ test('a process that stands still has it none the less', { skip: process.platfor
   await (await openStore({ dataDir: directory })).close()
 })
 
+test('containers that share the directory are kept apart', { skip: !hasContainers }, async () => {
+  const directory = newDirectory()
+  const args = [...container.slice(1), process.execPath, '--input-type=module', '-e', HOLD, directory]
+  const inside = spawn(container[0]!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(inside.stdout, 'data')
+  await assert.rejects(openStore({ dataDir: directory }), { name: 'StoreLockedError' })
+  inside.kill('SIGKILL')
+  await ended(inside)
+  let store = await openStore({ dataDir: directory }).catch(() => undefined)
+  // The process inside dies a moment after the one that was killed.
+  for (let i = 0; i < 50 && !store; i++) store = await openStore({ dataDir: directory }).catch(() => undefined)
+  assert.ok(store)
+  await store.close()
+})
+
 test('the same process cannot have it twice', async () => {
   const directory = newDirectory()
   const store = await openStore({ dataDir: directory })
@@ -106,6 +125,15 @@ test('what a death in the middle of locking left is cleaned up in time', {
   await lock.release()
 })
 
+test('a path that leads there another way is the same directory', { skip: process.platform === 'win32' }, async () => {
+  const directory = newDirectory()
+  const store = await openStore({ dataDir: directory })
+  const link = `${directory}-link`
+  fs.symlinkSync(directory, link)
+  await assert.rejects(openStore({ dataDir: link }), { name: 'StoreLockedError' })
+  await store.close()
+})
+
 test('a directory may have a long name', async () => {
   const directory = join(newDirectory(), 'x'.repeat(100), 'y'.repeat(100))
   fs.mkdirSync(directory, { recursive: true })
@@ -116,17 +144,26 @@ test('a directory may have a long name', async () => {
   await (await openStore({ dataDir: directory })).close()
 })
 
-test('of many who want it at once and over again, never two have it, though some are killed', async () => {
+for (const [how, skip] of [
+  ['lockDirectory', false],
+  ['lockBySocket', process.platform !== 'linux'],
+] as const) {
+  test(`${how}: of many who want it at once and over again, never two have it, though some are killed`, { skip }, () =>
+    contend(how),
+  )
+}
+
+async function contend(how: string): Promise<void> {
   const directory = newDirectory()
   // Whoever has the lock makes a file that must not be there; the dead leave theirs, with their number in it.
   const code = `
     import fs from 'node:fs'
-    import { lockDirectory } from ${moduleOf('lock')}
+    import { ${how} as lockIt } from ${moduleOf('lock')}
     const [directory, marker] = process.argv.slice(1)
     const alive = (pid) => { try { process.kill(pid, 0); return true } catch { return false } }
     for (let got = 0; got < 8; ) {
       let lock
-      try { lock = await lockDirectory(directory) } catch (error) {
+      try { lock = await lockIt(directory) } catch (error) {
         if (error.name !== 'StoreLockedError') throw error
         continue
       }
@@ -143,7 +180,7 @@ test('of many who want it at once and over again, never two have it, though some
       fs.rmSync(marker)
       await lock.release()
     }`
-  const children = Array.from({ length: 6 }, () => run(code, directory, join(home, 'marker')))
+  const children = Array.from({ length: 6 }, () => run(code, directory, join(home, `marker-${how}`)))
   await Promise.all(children.map(ended))
   for (const child of children) {
     assert.equal(child.said(), '')
@@ -151,4 +188,4 @@ test('of many who want it at once and over again, never two have it, though some
   }
   const lock = await lockDirectory(directory)
   await lock.release()
-})
+}

@@ -18,8 +18,10 @@ const OWNER = 'owner.json'
  * from process numbers, which mean nothing between containers.
  */
 export async function lockDirectory(directory: string): Promise<Lock> {
-  const lock = process.platform === 'linux' ? await lockBySocket(directory) : await lockByFile(directory)
-  await fs.promises.writeFile(join(directory, OWNER), `${JSON.stringify({ pid: process.pid })}\n`, { mode: 0o600 })
+  const lock = process.platform === 'linux' ? await lockOnLinux(directory) : await lockByFile(directory)
+  const owner = `${JSON.stringify({ pid: process.pid })}\n`
+  // Only a courtesy to whoever is refused: on a full disk it must not keep us from reading.
+  await fs.promises.writeFile(join(directory, OWNER), owner, { mode: 0o600 }).catch(() => {})
   return lock
 }
 
@@ -57,24 +59,40 @@ const UNFINISHED = /^\.lock-[0-9a-f]{24}$/
 const UNFINISHED_MS = 60_000
 const SOCKET_PATH_MAX = 107
 const ATTEMPTS = 5
-const NO_SOCKETS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
+const NO_SOCKETS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL', 'ENOSPC', 'EDQUOT'])
 
 /**
  * Linux offers no lock that Node can take, but a listening socket is known to the
- * kernel alone: whoever connects learns whether its process lives. Everybody
+ * kernel alone, and gone with its process. Two of them: one by a name, which is
+ * simple but only seen within a network namespace, and one in the directory, for
+ * containers that share it; not every file system can hold the second.
+ */
+async function lockOnLinux(directory: string): Promise<Lock> {
+  const byName = await lockByName(directory)
+  try {
+    const bySocket = await lockBySocket(directory)
+    return {
+      release: async () => {
+        await bySocket.release()
+        await byName.release()
+      },
+    }
+  } catch (error) {
+    if (NO_SOCKETS.has((error as NodeJS.ErrnoException).code ?? '')) return byName
+    await byName.release()
+    throw error
+  }
+}
+
+/**
+ * Whoever connects to a socket learns whether its process lives. Everybody
  * announces themselves first, under a name that is never used again, and looks
  * for others then. Of two who do that at once, the later must see the earlier;
  * when both see each other, both step back and try again after a while.
  */
-async function lockBySocket(directory: string): Promise<Lock> {
+export async function lockBySocket(directory: string): Promise<Lock> {
   for (let attempt = 1; ; attempt++) {
-    let lock: Awaited<ReturnType<typeof announce>>
-    try {
-      lock = await announce(directory)
-    } catch (error) {
-      if (NO_SOCKETS.has((error as NodeJS.ErrnoException).code ?? '')) return lockByName(directory)
-      throw error
-    }
+    const lock = await announce(directory)
     try {
       if (!(await othersAlive(directory, lock.name))) return lock
     } catch (error) {
@@ -152,11 +170,7 @@ async function inDirectory<T>(directory: string, use: (path: string) => Promise<
   }
 }
 
-/**
- * For file systems that hold no sockets (some shared folders of containers): a
- * name outside of it, made from what the system calls the directory. It keeps
- * processes apart that share a network namespace.
- */
+/** The name is made from what the system calls the directory, whatever path leads there. */
 async function lockByName(directory: string): Promise<Lock> {
   const { dev, ino } = await fs.promises.stat(directory, { bigint: true })
   const server = net.createServer((socket) => socket.destroy())
