@@ -1,10 +1,10 @@
-import type { Json } from '@crosstie/kube'
+import { type Json, setOwn } from '@crosstie/kube'
 import { microText } from '../builtin/go-time.js'
 import { type GoStruct, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
 import { modelOf } from '../builtin/models.js'
 import { decodeTyped } from '../builtin/typed.js'
 import { type Decoded, decodeJson } from './json.js'
-import { ProtobufError, type Reader, readerOf, WIRE_BYTES } from './protobuf-reader.js'
+import { ProtobufError, Reader, WIRE_BYTES } from './protobuf-reader.js'
 
 export { ProtobufError } from './protobuf-reader.js'
 
@@ -24,28 +24,30 @@ function decodeValue(bytes: Uint8Array): Json {
       `provided data does not appear to be a protobuf message, expected prefix [${MAGIC.join(' ')}]`,
     )
   }
-  const { apiVersion, kind, raw, contentType } = readEnvelope(bytes.subarray(4))
+  const { apiVersion, kind, raw, contentType } = readEnvelope(
+    Buffer.from(bytes.buffer, bytes.byteOffset + 4, bytes.byteLength - 4),
+  )
   if (contentType === 'application/json') return decodeJson(raw).value
   const model = modelOf(apiVersion, kind)
   if (model === undefined) throw new ProtobufError(`no kind "${kind}" is registered for version "${apiVersion}"`)
-  const message = { kind, apiVersion, ...readMessage(messageOf(model), readerOf(raw), 0) }
+  const message = { kind, apiVersion, ...readMessage(messageOf(model), new Reader(raw), 0) }
   return decodeTyped(model, message).object as Json
 }
 
 interface Envelope {
   apiVersion: string
   kind: string
-  raw: Uint8Array
+  raw: Buffer
   contentType: string
 }
 
-function readEnvelope(bytes: Uint8Array): Envelope {
-  const envelope: Envelope = { apiVersion: '', kind: '', raw: new Uint8Array(), contentType: '' }
-  const reader = readerOf(bytes)
+function readEnvelope(bytes: Buffer): Envelope {
+  const envelope: Envelope = { apiVersion: '', kind: '', raw: Buffer.alloc(0), contentType: '' }
+  const reader = new Reader(bytes)
   while (reader.more()) {
     const { number, wire } = reader.tag()
     if (wire !== WIRE_BYTES) reader.skip(wire)
-    else if (number === 1) readTypeMeta(readerOf(reader.bytes()), envelope)
+    else if (number === 1) readTypeMeta(reader.message(), envelope)
     else if (number === 2) envelope.raw = reader.bytes()
     else if (number === 4) envelope.contentType = reader.text()
     else reader.bytes()
@@ -108,7 +110,7 @@ function readMessage(message: Message, reader: Reader, depth: number, into: Draf
     const field = message.fields.get(number)
     const embedded = message.embedded.get(number)
     if (field) into[field.name] = readField(field.type, wire, reader, into[field.name], depth)
-    else if (embedded) readMessage(embedded, readerOf(reader.bytes()), depth, into)
+    else if (embedded) readMessage(embedded, reader.message(), depth, into)
     else reader.skip(wire)
   }
   return into
@@ -119,27 +121,27 @@ function readField(type: GoType, wire: number, reader: Reader, sofar: Json | und
     case 'pointer':
       return readField(type.of, wire, reader, sofar, depth)
     case 'slice': {
-      if (isMessageList(type)) return readItems(type.of, readerOf(reader.bytes()), depth)
+      if (isMessageList(type)) return readItems(type.of, reader.message(), depth)
       const items = (sofar ?? []) as Json[]
       items.push(readField(type.of, wire, reader, undefined, depth))
       return items
     }
     case 'map': {
       const map = (sofar ?? {}) as Draft
-      const [key, value] = readEntry(type.of, readerOf(reader.bytes()), depth)
-      Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
+      const [key, value] = readEntry(type.of, reader.message(), depth)
+      setOwn(map, key, value)
       return map
     }
     case 'struct':
-      return readMessage(messageOf(type.model), readerOf(reader.bytes()), depth + 1, (sofar ?? {}) as Draft)
+      return readMessage(messageOf(type.model), reader.message(), depth + 1, (sofar ?? {}) as Draft)
     case 'special':
-      return specials[type.name](readerOf(reader.bytes()), depth + 1)
+      return specials[type.name](reader.message(), depth + 1)
     case 'string':
       return reader.text()
     case 'bytes':
-      return Buffer.from(reader.bytes()).toString('base64')
+      return reader.bytes().toString('base64')
     case 'bool':
-      return reader.varint() !== 0n
+      return reader.bool()
     case 'int32':
     case 'int64':
       return reader.integer()
@@ -195,7 +197,7 @@ function timeText(seconds: number, micros: number | undefined): Json {
 }
 
 function readRaw(reader: Reader): Json {
-  let raw: Uint8Array | undefined
+  let raw: Buffer | undefined
   while (reader.more()) {
     const { number, wire } = reader.tag()
     if (number === 1 && wire === WIRE_BYTES) raw = reader.bytes()
@@ -217,7 +219,7 @@ function readEither(
   const others: Json[] = []
   while (reader.more()) {
     const { number, wire } = reader.tag()
-    if (number === schemaNumber) schema = readMessage(messageOf(SCHEMA_MODEL), readerOf(reader.bytes()), depth)
+    if (number === schemaNumber) schema = readMessage(messageOf(SCHEMA_MODEL), reader.message(), depth)
     else if (number === 3 - schemaNumber) others.push(other(reader))
     else reader.skip(wire)
   }
@@ -242,7 +244,7 @@ const specials: Readonly<Record<SpecialName, (reader: Reader, depth: number) => 
     let text = ''
     while (reader.more()) {
       const { number, wire } = reader.tag()
-      if (number === 1) isText = reader.varint() === 1n
+      if (number === 1) isText = reader.integer() === 1
       else if (number === 2) value = reader.integer()
       else if (number === 3) text = reader.text()
       else reader.skip(wire)
@@ -250,12 +252,12 @@ const specials: Readonly<Record<SpecialName, (reader: Reader, depth: number) => 
     return isText ? text : value
   },
   JSONSchemaPropsOrBool(reader, depth) {
-    const { schema, others } = readEither(reader, depth, 2, (inner) => inner.varint() !== 0n)
+    const { schema, others } = readEither(reader, depth, 2, (inner) => inner.bool())
     return schema ?? others.at(-1) ?? false
   },
   JSONSchemaPropsOrArray(reader, depth) {
     const { schema, others } = readEither(reader, depth, 1, (inner) =>
-      readMessage(messageOf(SCHEMA_MODEL), readerOf(inner.bytes()), depth),
+      readMessage(messageOf(SCHEMA_MODEL), inner.message(), depth),
     )
     return others.length > 0 ? others : (schema ?? null)
   },
