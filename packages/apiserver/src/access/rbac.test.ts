@@ -111,6 +111,8 @@ test('decisions follow roles and bindings as they change', () => {
     reason: 'RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "reader" to Group "devs"',
   })
   assert.equal(may(), may(), 'remembered')
+  bind(objects, 'a', 'reader', { kind: 'Group', name: 'devs' }, alice)
+  assert.match(may().reason, /to Group "devs"$/, 'the first subject that applies')
   role(objects, 'reader')
   assert.equal(may().allowed, false)
   role(objects, 'reader', read)

@@ -82,7 +82,7 @@ export class RbacAuthorizer implements Authorizer {
   rulesFor(user: UserInfo, namespace: string): Resolved {
     const rules: PolicyRule[] = []
     const missing: RoleRef[] = []
-    for (const { binding } of this.#bindingsOf(user, namespace)) {
+    for (const binding of this.#bindingsOf(user, namespace)) {
       const role = this.#roles.get(roleKey(binding))
       if (role) rules.push(...role)
       else missing.push(binding.roleRef)
@@ -106,27 +106,27 @@ export class RbacAuthorizer implements Authorizer {
 
   #decide(attributes: Attributes): Decision {
     const errors: string[] = []
-    for (const { binding, subject } of this.#bindingsOf(attributes.user, attributes.namespace ?? '')) {
+    for (const binding of this.#bindingsOf(attributes.user, attributes.namespace ?? '')) {
       const rules = this.#roles.get(roleKey(binding))
       if (!rules) errors.push(missingRole(binding.roleRef))
       else if (rules.some((rule) => ruleAllows(rule, attributes))) {
-        return { allowed: true, reason: `RBAC: allowed by ${describeBinding(binding, subject)}` }
+        return { allowed: true, reason: `RBAC: allowed by ${describeBinding(binding, attributes.user)}` }
       }
     }
     return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` }
   }
 
-  *#bindingsOf(user: UserInfo, namespace: string): Generator<{ binding: Binding; subject: string }> {
+  *#bindingsOf(user: UserInfo, namespace: string): Generator<Binding> {
     const scopes = namespace === '' ? [''] : ['', namespace]
     for (const scope of scopes) {
       const bySubject = this.#bindings.get(scope)
       if (!bySubject) continue
       const seen = new Set<Binding>()
-      for (const subject of [`User ${user.name}`, ...user.groups.map((group) => `Group ${group}`)]) {
+      for (const subject of subjectKeys(user)) {
         for (const binding of bySubject.get(subject) ?? []) {
           if (seen.has(binding)) continue
           seen.add(binding)
-          yield { binding, subject }
+          yield binding
         }
       }
     }
@@ -188,6 +188,11 @@ function bindingOf(object: KubeObject): Binding {
   return { name, namespace, roleRef: object['roleRef'] as RoleRef, subjects: subjects as unknown as Subject[] }
 }
 
+/** Under which subjects a user is found. */
+function subjectKeys({ name, groups }: UserInfo): string[] {
+  return [`User ${name}`, ...groups.map((group) => `Group ${group}`)]
+}
+
 /** A service account is found by its user name, so that one look-up serves both. */
 function subjectsOf({ subjects, namespace }: Binding): string[] {
   return subjects.flatMap((subject) => {
@@ -212,8 +217,10 @@ export function aggregate(errors: readonly string[]): string {
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`
 }
 
-function describeBinding(binding: Binding, subjectKey: string): string {
-  const subject = binding.subjects.find((one) => subjectsOf({ ...binding, subjects: [one] }).includes(subjectKey))!
+function describeBinding(binding: Binding, user: UserInfo): string {
+  const keys = subjectKeys(user)
+  const names = (one: Subject) => subjectsOf({ ...binding, subjects: [one] }).some((key) => keys.includes(key))
+  const subject = binding.subjects.find(names)!
   const who =
     subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || binding.namespace}` : subject.name
   const kind = binding.namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'

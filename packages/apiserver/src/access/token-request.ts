@@ -66,12 +66,13 @@ export function requestToken(
 
 /** Kind and version may be left out; the address says what is meant. */
 function tokenRequestOf(body: unknown): KubeObject {
-  const apiVersion = `${KIND.group}/v1`
-  const fields = isObject(body) ? { apiVersion, kind: KIND.kind, ...body } : undefined
-  if (fields?.kind !== KIND.kind || fields.apiVersion !== apiVersion) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${KIND.kind})`)
+  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${KIND.kind})`)
+  const { apiVersion = `${KIND.group}/v1`, kind = KIND.kind } = body
+  if (kind !== KIND.kind || apiVersion !== `${KIND.group}/v1`) {
+    const registered = `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
+    throw badRequest(`${kind} in version "v1" cannot be handled as a ${KIND.kind}: ${registered}`)
   }
-  return { metadata: {}, ...fields }
+  return { metadata: {}, ...body, apiVersion, kind }
 }
 
 function secondsOf(value: unknown): number {
