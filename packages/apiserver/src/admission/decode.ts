@@ -22,14 +22,29 @@ export class UnfitError extends Error {
  * nulls are dropped, defaults are in. The order is Kubernetes' own.
  */
 export function decode(request: WriteRequest, body: Body): KubeObject {
-  const object = request.served.definition.crd ? typedCustom(request.served, body) : typedBuiltIn(request.served, body)
+  const { served } = request
+  const object = served.definition.crd ? typedCustom(served, body) : typedBuiltIn(served, body)
   try {
-    return complete(request, object, body.strictErrors)
+    return served.definition.crd
+      ? complete(request, object, body.strictErrors)
+      : typed(request, object, body.strictErrors)
   } catch (error) {
     if (!(error instanceof UnfitError)) throw error
     const { kind, version } = request.served.type
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`)
   }
+}
+
+/** Go's typed decoder names what it does not know before what came twice, and does not look into it. */
+function typed(request: WriteRequest, object: KubeObject, strictErrors: readonly string[]): KubeObject {
+  const unknown: string[] = []
+  const shaped = request.served.definition.strategy.decode!(object, request.served.version.name, unknown)
+  const isStrange = (path: string) => unknown.some((name) => path === name || path.startsWith(`${name}.`))
+  const twice = strictErrors.filter((error) => !isStrange(/^duplicate field "(.*)"$/.exec(error)?.[1] ?? ''))
+  const later = twice.filter((error) => error.startsWith('duplicate field'))
+  const strange = unknown.map((path) => `unknown field "${path}"`)
+  reportUnknown(request, [...twice.filter((error) => !later.includes(error)), ...strange, ...later], [])
+  return shaped
 }
 
 /** The same for an object that is already typed, such as the result of a patch. Throws UnfitError. */
@@ -61,13 +76,20 @@ function typedBuiltIn(served: Served, { value, raw }: Body): KubeObject {
   const { kind } = served.type
   if (value === null) return { apiVersion: served.apiVersion, kind, metadata: {} }
   if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
-  const apiVersion = value['apiVersion'] || served.apiVersion
-  const given = value['kind'] || kind
+  const apiVersion = named(value, 'apiversion') || served.apiVersion
+  const given = named(value, 'kind') || kind
   if (apiVersion !== served.apiVersion || given !== kind)
     throw otherKind(served, String(apiVersion), String(given), raw)
   if (value['apiVersion'] && value['kind'] && isObject(value['metadata'])) return value as unknown as KubeObject
   const { apiVersion: _v, kind: _k, metadata, ...rest } = value
   return { apiVersion, kind, metadata: metadata ?? {}, ...rest } as unknown as KubeObject
+}
+
+/** Go's decoder does not mind the case of a field's name when it looks for the kind; the last one wins. */
+function named(value: Record<string, unknown>, lowerCase: string): unknown {
+  let found: unknown
+  for (const key of Object.keys(value)) if (key.toLowerCase() === lowerCase) found = value[key]
+  return found
 }
 
 function otherKind(
@@ -146,8 +168,12 @@ function notAnObject(value: unknown): string {
 
 function reportUnknown(request: WriteRequest, strictErrors: readonly string[], unknown: readonly string[]): void {
   if (strictErrors.length === 0 && unknown.length === 0) return
-  if (request.fieldValidation === 'Ignore') return
   const complaints = [...strictErrors, ...unknown.map((path) => `unknown field "${path}"`)]
-  if (request.fieldValidation === 'Warn') request.warnings.push(...complaints)
-  else throw new UnfitError(`strict decoding error: ${complaints.join(', ')}`)
+  if (request.fieldValidation === 'Warn') request.warnings.push(...complaints.map(asWarning))
+  else if (request.fieldValidation === 'Strict') throw new UnfitError(`strict decoding error: ${complaints.join(', ')}`)
+}
+
+/** Warnings are one line each; what YAML's reader says about several comes under a heading. */
+export function asWarning(complaint: string): string {
+  return complaint.replace(/^yaml: unmarshal errors:\s*/, '')
 }

@@ -271,7 +271,9 @@ function fromProtobuf(bytes: Buffer): Body {
 
 function patchBody(type: PatchType, bytes: Buffer): Body {
   try {
-    return type === 'apply' ? fromYaml(bytes) : fromJson(bytes)
+    if (type === 'apply') return fromYaml(bytes)
+    const body = fromJson(bytes)
+    return type === 'json' ? { ...body, strictErrors: body.strictErrors.map((error) => `json patch ${error}`) } : body
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     const what = type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch'

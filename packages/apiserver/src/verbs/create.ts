@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { alreadyExists, forbidden, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import { alreadyExists, finalizerWarnings, forbidden, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
 import { decode } from '../admission/decode.js'
 import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
@@ -43,6 +43,7 @@ export async function createDecoded(
   const context = contextOf(engine, request)
   served.definition.strategy.prepare?.(object as Record<string, unknown>, undefined, context)
   checkValid(request, object, undefined, context)
+  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata))
   if (review) await review.validate(object, undefined, signal)
   await served.definition.strategy.authorizeWrite?.(object, undefined, context)
 

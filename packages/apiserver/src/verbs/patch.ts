@@ -12,7 +12,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { complete, UnfitError } from '../admission/decode.js'
+import { asWarning, complete, UnfitError } from '../admission/decode.js'
 import type { Engine } from '../engine.js'
 import { createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
@@ -108,6 +108,10 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
       now: engine.clock.now(),
       resetFields: resetFieldsOf(request),
     })
+    if (request.fieldValidation === 'Warn') request.warnings.push(...body.strictErrors.map(asWarning))
+    if (request.fieldValidation === 'Strict' && body.strictErrors.length > 0) {
+      throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${body.strictErrors.join(', ')}`)
+    }
     return { object: sameAsUrl(request, complete({ ...request, fieldValidation: 'Ignore' }, object)), tracked: true }
   }
   // The object may come or go between our look and our write: then look again.

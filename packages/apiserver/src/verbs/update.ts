@@ -2,6 +2,7 @@ import {
   conflict,
   equal,
   fieldErrors,
+  finalizerWarnings,
   invalid,
   type KubeObject,
   notFound,
@@ -116,6 +117,7 @@ async function settle(
   const mutated = review ? await review.mutate(tracked, live, signal) : tracked
   const object = nextGeneration(request, mutated === tracked ? tracked : prepare(mutated), live)
   checkValid(request, object, live, context)
+  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
   if (review) await review.validate(object, live, signal)
   await strategy.authorizeWrite?.(object, live, context)
   return object
