@@ -12,6 +12,7 @@ import {
   type EvaluationError,
   fail,
   fromJson,
+  goTypeName,
   isInt,
   rawOf,
   typeOf,
@@ -59,6 +60,17 @@ function keyText(key: Value): string {
   return String(key)
 }
 
+/** Whether a value may be a key of a map or an index of a list. */
+export function isKey(key: Value): boolean {
+  return (
+    typeof key === 'string' ||
+    typeof key === 'boolean' ||
+    isInt(key) ||
+    key instanceof CelUint ||
+    key instanceof CelDouble
+  )
+}
+
 /** The number that an index stands for. */
 function indexOf(key: Value): number {
   if (isInt(key)) return Number(key)
@@ -101,15 +113,17 @@ function applyQualifiers(frame: Frame, root: Value, qualifiers: readonly Qualifi
   }
   for (const qualifier of qualifiers) {
     optional ||= qualifier.optional
-    const key = qualifier.constant ?? qualifier.key(frame)
     let found: Value | undefined
     try {
+      const key = qualifier.constant ?? qualifier.key(frame)
+      if (!isKey(key)) fail(`invalid qualifier type: ${goTypeName(key)}`)
       found = part(value, key)
+      if (found === undefined && !optional) missing(value, key)
     } finally {
       if (found !== undefined || !optional) spend(frame, 1)
     }
-    if (found === undefined && optional) return CelOptional.none
-    value = found === undefined ? missing(value, key) : found
+    if (found === undefined) return CelOptional.none
+    value = found
   }
   return optional ? CelOptional.of(value) : value
 }
@@ -183,7 +197,7 @@ export function presenceTest(attribute: Attribute): Step {
       if (found) spend(frame, 1)
       return found
     }
-    spend(frame, 1)
+    spend(frame, attribute.ownCost)
     if (field && value instanceof TypedObject) {
       const data = Object.hasOwn(value.rawObject, field.property) ? value.rawObject[field.property] : undefined
       return data !== undefined && data !== null

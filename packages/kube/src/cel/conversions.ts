@@ -92,7 +92,6 @@ export function toBytes(value: Value): Value {
 
 export function toDuration(value: Value): Value {
   if (value instanceof CelDuration) return value
-  if (isInt(value)) return new CelDuration(BigInt(value))
   if (typeof value === 'string') {
     const nanos = parseGoDuration(value)
     if (nanos !== undefined) return new CelDuration(nanos)

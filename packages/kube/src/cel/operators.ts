@@ -96,9 +96,22 @@ export function invocation(run: (...args: Value[]) => Value, args: readonly Step
   const [a, b] = args as [Step, Step]
   if (args.length === 1) return unary(run, a, cost)
   if (args.length === 2) return binary(run, a, b, cost)
+  return variadic(run, args, cost)
+}
+
+/** A call that looks at its arguments one after the other. */
+export function variadic(run: (...args: Value[]) => Value, args: readonly Step[], cost: CallCost): Step {
   return (frame) => {
-    // A failing argument ends the call before it costs anything.
-    const values = args.map((arg) => arg(frame))
+    const values: Value[] = []
+    for (let i = 0; i < args.length; i++) {
+      const value = attempt(args[i]!, frame)
+      if (value instanceof EvaluationError) {
+        // Failing before the last argument ends the call before it costs anything.
+        if (i === args.length - 1) spend(frame, chargeFor(cost, [...values, null], null))
+        throw value
+      }
+      values.push(value)
+    }
     return call(frame, () => run(...values), values, cost)
   }
 }

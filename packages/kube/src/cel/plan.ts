@@ -3,6 +3,7 @@ import {
   type Attribute,
   evaluator,
   type Frame,
+  isKey,
   presenceTest,
   type Qualifier,
   resolver,
@@ -13,7 +14,7 @@ import { planComprehension } from './comprehension.js'
 import type { Environment } from './environment.js'
 import { namedTypes } from './environment.js'
 import { implementation } from './functions.js'
-import { equality, invocation, logical, notStrictlyFalse, optionalOr, setMembership } from './operators.js'
+import { equality, invocation, logical, notStrictlyFalse, optionalOr, setMembership, variadic } from './operators.js'
 import { compileRegex } from './regex.js'
 import { callCost, listCost, mapCost } from './runtime-cost.js'
 import type { SchemaNode } from './schema-node.js'
@@ -27,7 +28,6 @@ import {
   EvaluationError,
   fail,
   goTypeName,
-  isInt,
   noSuchOverload,
   typeOf,
   type Value,
@@ -181,7 +181,7 @@ export class Planner {
     const key = this.plan(index)
     if (key.constant) {
       const { value } = key.constant
-      if (!isMapKey(value)) throw new PlanError(`invalid qualifier type: ${goTypeName(value)}`)
+      if (!isKey(value)) throw new PlanError(`invalid qualifier type: ${goTypeName(value)}`)
       return { constant: value, key: key.run, optional }
     }
     return { key: key.attribute ? resolver(key.attribute) : key.run, optional }
@@ -221,7 +221,8 @@ export class Planner {
       return constant(fold(() => run(args[0]!.constant!.value)))
     }
     const steps = args.map((arg) => arg.run)
-    return { run: invocation(run, steps, callCost(expr.name, overload)) }
+    const invoke = regex || expr.name === 'format' ? variadic : invocation
+    return { run: invoke(run, steps, callCost(expr.name, overload)) }
   }
 
   private list(expr: CreateList): Plan {
@@ -259,7 +260,7 @@ export class Planner {
       const map = new ValueMap()
       for (const entry of entries) {
         const key = entry.key.run(frame)
-        if (!isMapKey(key)) fail(`unsupported key type: ${typeOf(key).name}`)
+        if (!isKey(key)) fail(`unsupported key type: ${typeOf(key).name}`)
         let value = entry.value.run(frame)
         if (entry.optional) {
           if (!(value instanceof CelOptional)) {
@@ -279,16 +280,6 @@ export class Planner {
     if (known) return constant(fold(() => build({ cost: 0, limit: Infinity, slots: [] })))
     return { run: charged(build, mapCost) }
   }
-}
-
-function isMapKey(key: Value): boolean {
-  return (
-    typeof key === 'string' ||
-    typeof key === 'boolean' ||
-    isInt(key) ||
-    key instanceof CelUint ||
-    key instanceof CelDouble
-  )
 }
 
 function show(value: Value): string {

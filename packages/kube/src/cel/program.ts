@@ -9,7 +9,7 @@ import type { SchemaNode } from './schema-node.js'
 import { displayIssues, type Issue } from './source.js'
 import type { Type } from './types.js'
 import { validateLiterals } from './validators.js'
-import { CostError, EvaluationError, type Value } from './values.js'
+import { CostError, EvaluationError, InternalError, type Value } from './values.js'
 
 /** An expression that does not compile. The message is the whole list of issues, as the real server prints it. */
 export class CompileError extends Error {
@@ -74,9 +74,12 @@ export class Program {
     try {
       return { value: run(frame), cost: frame.cost }
     } catch (error) {
-      if (error instanceof EvaluationError || error instanceof CostError)
-        return { error: error.message, cost: frame.cost }
+      if (isFailure(error)) return { error: error.message, cost: frame.cost }
       throw error
     }
   }
+}
+
+function isFailure(error: unknown): error is { readonly message: string } {
+  return error instanceof EvaluationError || error instanceof CostError || error instanceof InternalError
 }

@@ -35,6 +35,14 @@ export class CostError {
   readonly message = 'operation cancelled: actual cost limit exceeded'
 }
 
+/** Evaluation broke down in a way that the real implementation reports as its own mistake. Nothing absorbs this. */
+export class InternalError {
+  readonly message: string
+  constructor(what: string) {
+    this.message = `internal error: interface conversion: ${what}`
+  }
+}
+
 export function fail(message: string): never {
   throw new EvaluationError(message)
 }
@@ -303,6 +311,10 @@ export function typeOf(value: Value): Type {
 /** What Go calls the type of a value; a few messages show it. */
 export function goTypeName(value: Value): string {
   if (value instanceof CelOptional) return '*types.Optional'
+  if (value instanceof JsonList) return '[]interface {}'
+  if (value instanceof CelList) return '*types.baseList'
+  if (value instanceof JsonMap) return 'map[string]interface {}'
+  if (value instanceof CelMap) return '*types.baseMap'
   const names: Readonly<Record<string, string>> = {
     'google.protobuf.Timestamp': 'Timestamp',
     'google.protobuf.Duration': 'Duration',

@@ -8,6 +8,7 @@ import {
   CelMap,
   CelTimestamp,
   CelUint,
+  EvaluationError,
   fail,
   isInt,
   typeOf,
@@ -147,7 +148,13 @@ function plainText(value: Value): string {
   const type = typeOf(value)
   if (type.kind === 'type') return (value as { name: string }).name
   const printable = ['int', 'uint', 'double', 'bool', 'string', 'timestamp', 'bytes', 'duration']
-  return printable.includes(type.kind) ? (toText(value) as string) : wrong('s', value)
+  if (!printable.includes(type.kind)) wrong('s', value)
+  try {
+    return toText(value) as string
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error
+    return fail(`error during formatting: could not convert argument ${quote(error.message)} to string`)
+  }
 }
 
 /** A value inside a list or a map, as a literal of the language. */
