@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { parseAddress } from '../address.js'
 import { type Command, EXIT_OK } from '../command.js'
+import { logOptions, logTo } from '../controllers-log.js'
 
 export const up: Command = {
   name: 'up',
@@ -20,9 +21,11 @@ export const up: Command = {
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
+    ...logOptions,
   },
   async run({ values, signal, out, err }) {
     const dataDir = resolve(String(values['data-dir']))
+    const log = logTo(err, values)
     const { host, port } = parseAddress(String(values['listen']))
     const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
     await using server = await startServer({
@@ -36,6 +39,13 @@ export const up: Command = {
     const kubeconfig = resolve(text('kubeconfig') ?? join(dataDir, 'kubeconfig'))
     await writeKubeconfig(kubeconfig, server.adminAccess())
     out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
+    // Requests are answered from here on; the controllers are read in and started beside that.
+    const { ControlPlane } = await import('../controllers.js')
+    await using _controllers = new ControlPlane({
+      client: server.client(),
+      metrics: server.metrics,
+      log,
+    })
     if (!signal.aborted) await once(signal, 'abort')
     err('stopping')
     return EXIT_OK

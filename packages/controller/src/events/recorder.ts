@@ -6,8 +6,8 @@ import {
   type KubeObject,
   Metrics,
   type ResourceType,
-  StatusError,
   type Series,
+  StatusError,
   systemClock,
   timestamp,
 } from '@crosstie/kube'

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { type Log, sleep } from '@crosstie/controller'
+import {
+  type Client,
+  conditionsOf,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ResourceType,
+  stringify,
+} from '@crosstie/kube'
+
+const DEFINITIONS: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  resource: 'customresourcedefinitions',
+  namespaced: false,
+}
+const FIELD_MANAGER = 'crosstie'
+/** Says which definition was applied last, so that an unchanged one costs no write. */
+const HASH = 'crosstie.io/definition-hash'
+const PATIENCE_MS = 60_000
+
+/** Brings a kind to the server, if it is not there as we know it, and waits until it is served. */
+export async function installDefinition(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
+  const name = crd.metadata.name!
+  const hash = createHash('sha256').update(stringify(crd)).digest('hex').slice(0, 16)
+  const found = await read(client, name, signal)
+  if (found?.metadata.annotations?.[HASH] !== hash) {
+    const { apiVersion: _, kind: __, ...rest } = crd
+    const annotations = { ...crd.metadata.annotations, [HASH]: hash }
+    const metadata = { ...crd.metadata, name, annotations }
+    await client.apply(DEFINITIONS, { ...rest, metadata }, { fieldManager: FIELD_MANAGER, force: true, signal })
+    log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
+  }
+  await untilServed(client, name, signal)
+}
+
+async function read(client: Client, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+  try {
+    return await client.get(DEFINITIONS, { name }, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function untilServed(client: Client, name: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (let wait = 5; !signal.aborted; wait = Math.min(wait * 2, 500)) {
+    const conditions = conditionsOf(await client.get(DEFINITIONS, { name }, { signal }))
+    const established = conditions.find(({ type }) => type === 'Established')
+    if (established?.status === 'True') return
+    if (Date.now() > deadline) {
+      const why = conditions.map(({ type, message }) => `${type}: ${message ?? ''}`).join('; ')
+      throw new Error(`the definition ${name} is not served: ${why || messageOf(established?.message)}`)
+    }
+    await sleep(wait, signal)
+  }
+}

@@ -1,0 +1,162 @@
+import {
+  type Controller,
+  Controllers,
+  controllerName,
+  EventRecorder,
+  Informers,
+  type Log,
+  type Share,
+  sleep,
+} from '@crosstie/controller'
+import { type Client, conditionsOf, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import { nopResource } from '@crosstie/provider-nop'
+import {
+  type Budgets,
+  budgets,
+  type ManagedKind,
+  type ManagedOptions,
+  managedController,
+  managedMetrics,
+  reconcileProviderConfig,
+} from '@crosstie/resources'
+import { installDefinition } from './controllers-install.js'
+
+/** Everything that this program can manage. */
+const kinds: readonly ManagedKind[] = [nopResource]
+
+export interface ControlOptions {
+  readonly client: Client
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Ask for initial states as streams: for servers on the other side of a wire. */
+  readonly watchList?: boolean
+  /** Leave the CustomResourceDefinitions as they are. */
+  readonly skipDefinitions?: boolean
+  /** How often what is settled is looked at again. */
+  readonly pollSeconds?: number
+  /** Calls a second that one set of credentials may make. */
+  readonly callsPerSecond?: number
+  readonly concurrency?: number
+  readonly share?: Share
+}
+
+const POLL_SECONDS = 60
+const CALLS_PER_SECOND = 20
+/** Polls are spread by a tenth, so that what began together does not stay together. */
+const SPREAD = 0.1
+const INSTALL_RETRY_MS = 2_000
+const STOP_GRACE_MS = 8_000
+
+type ConfigKind = NonNullable<ManagedKind['providerConfig']>
+
+/** The controllers of all kinds, on whatever Kubernetes API the client leads to. */
+export class ControlPlane implements AsyncDisposable {
+  readonly #options: ControlOptions
+  readonly #informers: Informers
+  readonly #controllers: Controllers
+  readonly #events: EventRecorder
+  readonly #managed: Omit<ManagedOptions, 'budgets'>
+  readonly #stop = new AbortController()
+  readonly #starting: Promise<unknown>
+
+  constructor(options: ControlOptions) {
+    this.#options = options
+    const { client, metrics, log } = options
+    const clock = systemClock
+    this.#informers = new Informers(client, { clock, log, watchList: options.watchList })
+    this.#controllers = new Controllers({
+      informers: this.#informers,
+      clock,
+      metrics,
+      log,
+      concurrency: options.concurrency,
+      share: options.share,
+    })
+    this.#events = new EventRecorder({ client, component: 'crosstie', clock, metrics, log })
+    this.#managed = {
+      client,
+      clock,
+      events: this.#events,
+      metrics: managedMetrics(metrics),
+      pollSeconds: options.pollSeconds ?? POLL_SECONDS,
+      adjustPoll: (_, seconds) => seconds * (1 - SPREAD + 2 * SPREAD * Math.random()),
+    }
+    const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
+    const budgetsOf = new Map([...configs].map((config) => [config, this.#budgets()]))
+    this.#starting = Promise.all([
+      ...[...configs].map((config) => this.#startConfig(config)),
+      ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
+    ])
+  }
+
+  /** Finishes what is being done, for a while, and begins nothing more. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#starting
+    await Promise.all([this.#controllers.stop(STOP_GRACE_MS), this.#informers.stop()])
+    await this.#events.stop()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  #budgets(): Budgets {
+    const perSecond = this.#options.callsPerSecond ?? CALLS_PER_SECOND
+    return budgets({ perSecond, burst: 5 * perSecond, clock: systemClock, sleep })
+  }
+
+  async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
+    if (!(await this.#install(kind.crd(), kind.classCrd()))) return
+    const managed = managedController(kind, { ...this.#managed, ...(budgets ? { budgets } : {}) })
+    const controller: Controller = {
+      name: controllerName(kind.type),
+      type: kind.type,
+      reconcile: (key, signal) => managed.reconcile(key, signal),
+      wakes: (before, after) => managed.wakes(before, after),
+      settled: isSettled,
+    }
+    this.#controllers.start(controller)
+  }
+
+  async #startConfig(config: ConfigKind): Promise<void> {
+    if (!(await this.#install(config.crd(), config.usageCrd()))) return
+    const { client } = this.#options
+    this.#controllers.start({
+      name: controllerName(config.type),
+      type: config.type,
+      reconcile: (key) => reconcileProviderConfig({ client, events: this.#events }, config, key),
+      watches: [{ type: config.usageType, concerns: configOfUsage }],
+    })
+  }
+
+  /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */
+  async #install(...definitions: readonly KubeObject[]): Promise<boolean> {
+    const { client, log, skipDefinitions } = this.#options
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        if (!skipDefinitions) {
+          await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, signal)))
+        }
+        return !signal.aborted
+      } catch (error) {
+        if (signal.aborted) return false
+        log.error('cannot install definitions', { error: messageOf(error) })
+        await sleep(INSTALL_RETRY_MS, signal)
+      }
+    }
+    return false
+  }
+}
+
+function configOfUsage(usage: KubeObject) {
+  const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
+  return name ? [{ name }] : []
+}
+
+function isSettled(object: KubeObject): boolean {
+  const conditions = conditionsOf(object)
+  const is = (wanted: string) => conditions.some(({ type, status }) => type === wanted && status === 'True')
+  return object.metadata.deletionTimestamp === undefined && is('Ready') && is('Synced')
+}
