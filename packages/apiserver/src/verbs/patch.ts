@@ -8,6 +8,7 @@ import {
   type KubeObject,
   notFound,
   parseApiVersion,
+  printJson,
   StatusError,
   stringify,
 } from '@crosstie/kube'
@@ -49,10 +50,17 @@ function patchedObject(request: WriteRequest, patched: KubeObject, body: PatchBo
     return complete(request, patched, body.strictErrors)
   } catch (error) {
     if (!(error instanceof UnfitError)) throw error
-    const shown = body.type === 'strategic' ? goMap(body.value) : stringify(patched)
+    const shown = body.type === 'strategic' ? goMap(body.value) : shownPatched(request, patched)
     const why = body.type === 'strategic' ? conversionError(error.message) : error.message
     throw invalid({ group: '', kind: '' }, '', [fieldErrors.invalid('patch', shown, why)])
   }
+}
+
+/** Custom resources have no type to order their fields by. Who owns which field is not part of what is patched. */
+function shownPatched({ served }: WriteRequest, patched: KubeObject): string {
+  if (!served.definition.crd) return stringify(patched)
+  const { managedFields: _, ...metadata } = patched.metadata ?? {}
+  return printJson({ ...patched, metadata })
 }
 
 function unregistered(apiVersion: string, kind: string): string {
