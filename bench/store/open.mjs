@@ -14,9 +14,11 @@ const used = async () => {
 }
 
 const before = await used()
+const cpu = process.cpuUsage()
 const start = performance.now()
 const store = await openStore({ dataDir })
 const opened = performance.now() - start
+const { user, system } = process.cpuUsage(cpu)
 const { items } = store.list('')
 const json = items.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
@@ -24,7 +26,10 @@ if (mode === 'open') {
   const after = await used()
   const overhead = (after.all - before.all - json) / items.length
   const rss = (after.rss / MiB).toFixed(0)
-  console.log(`  opened in ${opened.toFixed(0)} ms; ${overhead.toFixed(0)} bytes each beside the JSON, rss ${rss} MiB`)
+  const spent = ((user + system) / 1000).toFixed(0)
+  console.log(
+    `  opened in ${opened.toFixed(0)} ms (${spent} ms CPU); ${overhead.toFixed(0)} bytes each beside the JSON, rss ${rss} MiB`,
+  )
 } else {
   time('list all', 20, () => store.list('/example.org/widgets/'))
   time('page of 500 in the middle', 200, () =>

@@ -166,20 +166,51 @@ const damages: Record<string, Damage> = {
   },
 }
 
+/** A store with a snapshot and several log files, closed well. */
+async function largerStore() {
+  const disk = new SimulatedDisk(seeded(1))
+  const options = { dataDir: DIRECTORY, files: disk, snapshotBytes: 5000, logSizes: { file: 20_000, prepared: 0 } }
+  const store = await openStore(options)
+  for (let i = 0; i < 12; i++) await store.write([put(`/t/things/${i % 5}`, { text: 'x'.repeat(2000), i })])
+  await store.compact(store.revision)
+  // The snapshot and the removal of old files go on behind our back.
+  for (let i = 0; i < 4; i++) await store.write([put('/t/things/a', { text: 'x'.repeat(2000), i })])
+  while (![...disk.contents().keys()].some((path) => path.includes('/snapshot-'))) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (let i = 0; i < 6; i++) await store.write([put('/t/things/b', { text: 'x'.repeat(2000), i })])
+  const state = JSON.stringify(stateOf(store))
+  await store.close()
+  return { disk, options, state }
+}
+
+test('a bit that flips anywhere in snapshots and logs is found, or hurts nobody', async () => {
+  const { disk, options, state } = await largerStore()
+  const original = new Map([...disk.contents()].map(([path, content]) => [path, Buffer.from(content)]))
+  let found = 0
+  for (const [path, content] of original) {
+    for (let at = 0; at < content.length; at += at % 4096 < 80 ? 1 : 157) {
+      const copy = new SimulatedDisk(seeded(1))
+      for (const [name, bytes] of original) {
+        await (await copy.open(name, 'create')).close()
+        copy.alter(name, () => (name === path ? flip(at)(Buffer.from(bytes)) : bytes))
+      }
+      const outcome = await openStore({ ...options, files: copy }).catch((error: Error) => error)
+      if (outcome instanceof Error) {
+        assert.ok(outcome instanceof StoreCorruptError, `${path} at ${at}: ${outcome.stack}`)
+        found++
+        continue
+      }
+      assert.equal(JSON.stringify(stateOf(outcome)), state, `${path} at ${at}`)
+      await outcome.close()
+    }
+  }
+  assert.ok(found > 500, String(found))
+})
+
 for (const [name, { because, damage, want }] of Object.entries(damages)) {
   test(`${name}: refuses to open, since ${because}`, async () => {
-    const disk = new SimulatedDisk(seeded(1))
-    const options = { dataDir: DIRECTORY, files: disk, snapshotBytes: 5000, logSizes: { file: 20_000, prepared: 0 } }
-    const store = await openStore(options)
-    for (let i = 0; i < 12; i++) await store.write([put(`/t/things/${i % 5}`, { text: 'x'.repeat(2000), i })])
-    await store.compact(store.revision)
-    // The snapshot and the removal of old files go on behind our back.
-    for (let i = 0; i < 4; i++) await store.write([put('/t/things/a', { text: 'x'.repeat(2000), i })])
-    while (![...disk.contents().keys()].some((path) => path.includes('/snapshot-'))) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    for (let i = 0; i < 6; i++) await store.write([put('/t/things/b', { text: 'x'.repeat(2000), i })])
-    await store.close()
+    const { disk, options } = await largerStore()
     const before = [...disk.contents()]
     await damage(disk, before.map(([path]) => path).sort())
     const damaged = [...disk.contents().keys()]

@@ -106,6 +106,7 @@ export class EmbeddedStore implements Store {
 
   write(writes: readonly Write[]): Promise<readonly Change[]> {
     if (this.#closing) return Promise.reject(new StoreClosedError())
+    if (writes.length === 0) return Promise.resolve([])
     let accepted: Accepted
     try {
       accepted = this.#acceptance.accept(writes)
