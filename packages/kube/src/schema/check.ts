@@ -108,23 +108,25 @@ export function hasDuplicates(value: readonly unknown[]): boolean {
 
 function checkObject(value: Record<string, unknown>, node: SchemaNode): boolean {
   for (const name of node.rules.required) {
-    if (value[name] === undefined || !Object.hasOwn(value, name)) return false
+    if (value[name] === undefined || (name in Object.prototype && !Object.hasOwn(value, name))) return false
   }
-  const forbidsOthers = node.schema.additionalProperties === false
-  const additional = node.additional
   let count = 0
   for (const key in value) {
     const field = value[key]
     if (field === undefined) continue
     count++
     const declared = node.property(key)
-    if (declared) {
-      if (!check(field, declared)) return false
-    } else if (forbidsOthers || (additional && !check(field, additional))) return false
+    if (!(declared ? check(field, declared) : checkAdditional(field, node))) return false
   }
   const { minProperties, maxProperties } = node.schema
   if (typeof minProperties === 'number' && count < minProperties) return false
   return typeof maxProperties !== 'number' || count <= maxProperties
+}
+
+function checkAdditional(value: unknown, node: SchemaNode): boolean {
+  if (!node.hasAdditional) return true
+  const { additional } = node
+  return additional ? check(value, additional) : node.schema.additionalProperties !== false
 }
 
 /** JSON with sorted keys: equal values have equal texts. */
