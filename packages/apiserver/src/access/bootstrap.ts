@@ -20,6 +20,8 @@ export function refuseImmortalNamespace(name: string): void {
   if (IMMORTAL.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
 }
 
+/** As in Kubernetes: the server itself owns what it starts with. */
+const FIELD_MANAGER = 'kube-apiserver'
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate'
 
 /**
@@ -44,7 +46,7 @@ async function ensureNamespace(client: Client, name: string, signal?: AbortSigna
   } catch (error) {
     if (!isNotFound(error)) throw error
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-    await client.create(NAMESPACES, object, { signal }).catch(unless(isAlreadyExists))
+    await client.create(NAMESPACES, object, { fieldManager: FIELD_MANAGER, signal }).catch(unless(isAlreadyExists))
   }
 }
 
@@ -56,21 +58,22 @@ async function ensure(
 ): Promise<void> {
   const { items } = await client.list(type, { signal })
   const known = new Map(items.map((item) => [nameOf(item), item]))
+  const write = { fieldManager: FIELD_MANAGER, signal }
   await Promise.all(
     wanted.map(async (object) => {
       const current = known.get(nameOf(object))
       if (!current) {
-        await client.create(type, object, { signal }).catch(unless(isAlreadyExists))
+        await client.create(type, object, write).catch(unless(isAlreadyExists))
         return
       }
       const step = reconciled(current, object)
       if (step === 'keep') return
       if (step === 'replace') {
         await client.delete(type, object.metadata as { name: string }, { signal })
-        await client.create(type, object, { signal })
+        await client.create(type, object, write)
       } else {
         // Somebody else writes it at this moment; the next start looks again.
-        await client.update(type, step, { signal }).catch(unless(isConflict))
+        await client.update(type, step, write).catch(unless(isConflict))
       }
     }),
   )

@@ -1,9 +1,10 @@
-import { isAlreadyExists, isNotFound, isObject, type KubeObject } from '@crosstie/kube'
+import { isAlreadyExists, isNotFound, isObject, type KubeObject, type WriteOptions } from '@crosstie/kube'
 import type { ControllerOptions } from './aggregation.js'
 import { Followed, Worker } from './follow.js'
 import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from './kinds.js'
 import type { ServiceAccountTokens } from './tokens.js'
 
+const FIELD_MANAGER = 'kube-controller-manager'
 const ROOT_CA = 'kube-root-ca.crt'
 const DESCRIPTION = {
   'kubernetes.io/description':
@@ -83,6 +84,10 @@ class ServiceAccounts {
     ])
   }
 
+  get #write(): WriteOptions {
+    return { fieldManager: FIELD_MANAGER, signal: this.#signal }
+  }
+
   #isActive(namespace: string): boolean {
     const found = this.#namespaces.get(undefined, namespace)
     return found !== undefined && found.metadata.deletionTimestamp === undefined
@@ -107,13 +112,13 @@ class ServiceAccounts {
     const kept = isObject(current['data']) ? current['data'] : {}
     if (Object.keys(kept).length === 1 && kept['ca.crt'] === ca && current.metadata.annotations) return
     const metadata = { ...current.metadata, annotations: current.metadata.annotations ?? DESCRIPTION }
-    await client.update(CONFIG_MAPS, { ...current, metadata, data }, { signal: this.#signal }).catch(unlessGone)
+    await client.update(CONFIG_MAPS, { ...current, metadata, data }, this.#write).catch(unlessGone)
   }
 
   /** A namespace may have gone, or somebody may have been faster: both are as good. */
   async #create(type: typeof SECRETS, object: KubeObject): Promise<void> {
     try {
-      await this.#options.client.create(type, object, { signal: this.#signal })
+      await this.#options.client.create(type, object, this.#write)
     } catch (error) {
       if (isAlreadyExists(error) || isNotFound(error) || isTerminating(error)) return
       throw error
@@ -137,7 +142,7 @@ class ServiceAccounts {
       return
     }
     const filled = this.#filled(secret, account)
-    if (filled) await client.update(SECRETS, filled, { signal: this.#signal }).catch(unlessGone)
+    if (filled) await client.update(SECRETS, filled, this.#write).catch(unlessGone)
   }
 
   /** Asks the server before taking an account for gone: our picture may lag behind, and a deletion is final. */
