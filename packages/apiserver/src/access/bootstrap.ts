@@ -1,7 +1,6 @@
 import {
   type Client,
   equal,
-  forbidden,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -12,13 +11,6 @@ import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './bootst
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, ROLE_BINDINGS, ROLES } from './kinds.js'
 
 export const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
-
-const IMMORTAL = new Set(['default', 'kube-public', 'kube-system'])
-
-/** Throws when the namespace is one that the server cannot be without. */
-export function refuseImmortalNamespace(name: string): void {
-  if (IMMORTAL.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
-}
 
 /** As in Kubernetes: the server itself owns what it starts with. */
 const FIELD_MANAGER = 'kube-apiserver'
