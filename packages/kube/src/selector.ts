@@ -1,5 +1,6 @@
 import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
 import { getOwn } from './json.js'
+import { isQualifiedName, isValidLabelValue } from './names.js'
 
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!'
 
@@ -158,11 +159,11 @@ function parseInt64(text: string): bigint | undefined {
 /** Makes a requirement, or says everything that is wrong with it. */
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const errors: FieldError[] = []
-  const keyErrors = qualifiedNameErrors(key)
+  const keyErrors = isQualifiedName(key)
   if (keyErrors.length > 0) errors.push(fieldErrors.invalid('key', key, keyErrors.join('; ')))
   errors.push(...countErrors(operator, values))
   values.forEach((value, index) => {
-    const complaints = labelValueErrors(value)
+    const complaints = isValidLabelValue(value)
     if (complaints.length > 0) {
       errors.push(fieldErrors.invalid(`values[${index}][${key}]`, value, complaints.join('; ')))
     }
@@ -195,52 +196,6 @@ function countErrors(operator: LabelOperator, values: readonly string[]): FieldE
 function aggregate(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(fieldErrorText))]
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
-}
-
-const nameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
-const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
-const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const nameRule =
-  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
-  `(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${nameFormat}')`
-const subdomainRule =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-const labelValueRule =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
-  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-
-/** What is wrong with a label or annotation key; empty when nothing is. */
-export function qualifiedNameErrors(text: string): string[] {
-  const errors: string[] = []
-  const parts = text.split('/')
-  if (parts.length > 2) {
-    const hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-    return [`a qualified name ${nameRule} ${hint}`]
-  }
-  const name = parts.at(-1)!
-  if (parts.length === 2) {
-    const prefix = parts[0]!
-    if (prefix === '') errors.push('prefix part must be non-empty')
-    else {
-      if (Buffer.byteLength(prefix) > 253) errors.push('prefix part must be no more than 253 characters')
-      if (!subdomainPattern.test(prefix)) errors.push(`prefix part ${subdomainRule}`)
-    }
-  }
-  if (name === '') errors.push('name part must be non-empty')
-  else if (Buffer.byteLength(name) > 63) errors.push('name part must be no more than 63 characters')
-  if (!namePattern.test(name)) errors.push(`name part ${nameRule}`)
-  return errors
-}
-
-/** What is wrong with a label's value; empty when nothing is. */
-export function labelValueErrors(text: string): string[] {
-  const errors: string[] = []
-  if (Buffer.byteLength(text) > 63) errors.push('must be no more than 63 characters')
-  if (text !== '' && !namePattern.test(text)) errors.push(labelValueRule)
-  return errors
 }
 
 type TokenKind = 'end' | 'identifier' | ')' | '(' | ',' | '!' | '==' | '=' | '>' | '<' | '!=' | 'in' | 'notin'
@@ -328,7 +283,7 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
     const negated = key.kind === '!'
     if (negated) key = tokens.next()
     if (key.kind !== 'identifier') throw badRequest(`found '${key.text}', expected: identifier`)
-    const keyErrors = qualifiedNameErrors(key.text)
+    const keyErrors = isQualifiedName(key.text)
     if (keyErrors.length > 0) {
       throw badRequest(fieldErrorText(fieldErrors.invalid('<nil>', key.text, keyErrors.join('; '))))
     }

@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrors, isObject, type KubeObject, qualifiedNameErrors } from '@crosstie/kube'
+import { type FieldError, fieldErrors, isObject, isQualifiedName, type KubeObject } from '@crosstie/kube'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import { ageColumn, column, nameColumn } from './columns.js'
 import { type Draft, defineKind } from './kind.js'
@@ -93,7 +93,7 @@ function phaseErrors(namespace: KubeObject): FieldError[] {
 }
 
 function finalizerErrors(name: string, field: string): FieldError[] {
-  const errors = qualifiedNameErrors(name).map((message) => fieldErrors.invalid(field, name, message))
+  const errors = isQualifiedName(name).map((message) => fieldErrors.invalid(field, name, message))
   if (!name.includes('/') && !standardFinalizers.includes(name)) {
     const words = 'name is neither a standard finalizer name nor is it fully qualified'
     errors.push(fieldErrors.invalid(field, name, words))
