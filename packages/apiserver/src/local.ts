@@ -147,7 +147,7 @@ export class LocalClient implements Client {
       dryRun: options.dryRun ?? false,
       fieldManager: options.fieldManager ?? 'crosstie',
       fieldValidation: options.fieldValidation ?? 'Warn',
-      signal: options.signal,
+      signal: () => options.signal,
     }
   }
 

@@ -4,10 +4,10 @@ import type { WriteRequest } from '../verbs/request.js'
 import { complete } from './decode.js'
 
 export interface Review {
-  mutate(object: KubeObject, old: KubeObject | undefined, signal?: AbortSignal): Promise<KubeObject>
-  validate(object: KubeObject | undefined, old: KubeObject | undefined, signal?: AbortSignal): Promise<void>
+  mutate(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>
+  validate(object: KubeObject | undefined, old: KubeObject | undefined): Promise<void>
   /** Of a deletion all are told, but there is nothing that anybody could change. */
-  remove(old: KubeObject, signal?: AbortSignal): Promise<void>
+  remove(old: KubeObject): Promise<void>
 }
 
 /** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
@@ -23,18 +23,21 @@ export function admissionOf(
   const about = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings }
   const nameOf = (object: KubeObject | undefined) => object?.metadata.name ?? name
   return {
-    async mutate(object, old, signal) {
-      const mutated = await admission.mutate({ ...about, name: nameOf(object), object, oldObject: old }, signal)
+    async mutate(object, old) {
+      const mutated = await admission.mutate(
+        { ...about, name: nameOf(object), object, oldObject: old },
+        request.signal?.(),
+      )
       if (!mutated || mutated === object) return object
       return complete({ ...request, fieldValidation: 'Ignore' }, mutated)
     },
-    async remove(old, signal) {
+    async remove(old) {
       const attributes = { ...about, name: nameOf(old), object: undefined, oldObject: old }
-      await admission.mutate(attributes, signal)
-      await admission.validate(attributes, signal)
+      await admission.mutate(attributes, request.signal?.())
+      await admission.validate(attributes, request.signal?.())
     },
-    async validate(object, old, signal) {
-      await admission.validate({ ...about, name: nameOf(object ?? old), object, oldObject: old }, signal)
+    async validate(object, old) {
+      await admission.validate({ ...about, name: nameOf(object ?? old), object, oldObject: old }, request.signal?.())
     },
   }
 }

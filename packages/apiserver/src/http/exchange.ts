@@ -117,17 +117,19 @@ function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {
   }
 }
 
+const GONE = new Error('the client is gone')
+
 // Most requests never look at their signal: an AbortController for each would be waste.
 function lazySignal(onGone: (abort: () => void) => void): () => AbortSignal {
   let controller: AbortController | undefined
   let gone = false
   onGone(() => {
     gone = true
-    controller?.abort()
+    controller?.abort(GONE)
   })
   return () => {
     controller ??= new AbortController()
-    if (gone) controller.abort()
+    if (gone) controller.abort(GONE)
     return controller.signal
   }
 }
@@ -141,13 +143,19 @@ function collect(source: ServerHttp2Stream | IncomingMessage, headers: IncomingH
     }
     const chunks: Buffer[] = []
     let size = 0
+    let complete = false
     source.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= BODY_BYTES_MAX) chunks.push(chunk)
       else reject(tooLarge())
     })
-    source.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    source.on('close', () => reject(new StatusError(400, 'BadRequest', 'the request ended before its body did')))
+    source.on('end', () => {
+      complete = true
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    })
+    source.on('close', () => {
+      if (!complete) reject(new StatusError(400, 'BadRequest', 'the request ended before its body did'))
+    })
     source.on('error', reject)
   })
 }
@@ -156,9 +164,13 @@ function tooLarge(): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${BODY_BYTES_MAX}`)
 }
 
+// Small answers go out in one piece: a second write costs more than copying the first.
+const JOIN_BYTES_MAX = 64 * 1024
+
 function chunksOf(body: Uint8Array | readonly Uint8Array[] | undefined): readonly Uint8Array[] {
   if (body === undefined) return []
-  return body instanceof Uint8Array ? [body] : body
+  if (body instanceof Uint8Array) return [body]
+  return body.length > 1 && bytesOf(body) <= JOIN_BYTES_MAX ? [Buffer.concat(body)] : body
 }
 
 function bytesOf(chunks: readonly Uint8Array[]): number {

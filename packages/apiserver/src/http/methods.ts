@@ -236,9 +236,7 @@ function requestOf({ served, route, user, warnings, exchange }: Call): Request {
     subresource,
     user,
     warnings,
-    get signal() {
-      return exchange.signal
-    },
+    signal: () => exchange.signal,
   }
 }
 

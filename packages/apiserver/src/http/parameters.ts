@@ -94,14 +94,19 @@ function checkManager(options: { group: string; kind: string }, manager: string)
 
 /** `kubectl/v1.34.4 (linux/amd64)` is known as `kubectl`. */
 function managerOf(userAgent: string | undefined): string {
-  const [name = ''] = (userAgent ?? '').split('/')
-  return (
-    [...name]
-      .filter((letter) => !/\p{C}/u.test(letter))
-      .join('')
-      .slice(0, MANAGER_LENGTH_MAX) || 'unknown'
-  )
+  const agent = userAgent ?? ''
+  const known = managers.get(agent)
+  if (known !== undefined) return known
+  const [name = ''] = agent.split('/')
+  const printable = [...name].filter((letter) => !/\p{C}/u.test(letter)).join('')
+  const manager = printable.slice(0, MANAGER_LENGTH_MAX) || 'unknown'
+  if (managers.size < MANAGERS_MAX) managers.set(agent, manager)
+  return manager
 }
+
+// The same few programs send most requests.
+const managers = new Map<string, string>()
+const MANAGERS_MAX = 1_000
 
 function integer(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)

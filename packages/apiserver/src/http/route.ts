@@ -27,17 +27,17 @@ const verbOfMethod: Record<string, string> = {
   DELETE: 'delete',
 }
 
+const noQuery = new URLSearchParams()
+
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 /** A resource below /api or /apis, or any other path. */
 export function routeOf(method: string, url: string): ResourceRoute | PathRoute {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
-  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))
-  const parts = path
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decode)
+  const query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1))
+  const parts: string[] = []
+  for (const part of path.split('/')) if (part !== '') parts.push(part.includes('%') ? decode(part) : part)
   const [root] = parts
   const rest = root === 'api' ? ['', ...parts.slice(1)] : root === 'apis' ? parts.slice(1) : undefined
   if (!rest || rest.length < 3) return { path, query }

@@ -33,18 +33,18 @@ export async function createDecoded(
   decoded: KubeObject,
   options: { readonly tracked?: boolean } = {},
 ): Promise<Outcome> {
-  const { served, dryRun, signal } = request
+  const { served, dryRun } = request
   checkDefinitionStays(request, decoded)
   checkNamespaceOpen(engine, request, decoded)
   const tracked = options.tracked ? decoded : await track(engine, request, decoded)
   const review = admissionOf(engine, request, 'CREATE')
-  const admitted = review ? await review.mutate(tracked, undefined, signal) : tracked
+  const admitted = review ? await review.mutate(tracked, undefined) : tracked
   const object = born(engine, request, admitted)
   const context = contextOf(engine, request)
   served.definition.strategy.prepare?.(object as Record<string, unknown>, undefined, context)
   checkValid(request, object, undefined, context)
   if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata))
-  if (review) await review.validate(object, undefined, signal)
+  if (review) await review.validate(object, undefined)
   await served.definition.strategy.authorizeWrite?.(object, undefined, context)
 
   const name = object.metadata.name!
@@ -52,7 +52,7 @@ export async function createDecoded(
   if (engine.store.tip(key)) throw existing(request, object)
   if (dryRun) return unstored(object, true)
   try {
-    const stored = await toStorage(engine, served, object, signal)
+    const stored = served.isStorage ? object : await toStorage(engine, request, object)
     const [change] = await engine.store.write([{ do: 'put', key, object: stored, expect: 'absent' }])
     return await outcomeOf(request, change!.now, true)
   } catch (error) {

@@ -21,7 +21,7 @@ export type Deletion = { readonly waits: Outcome } | { readonly gone: Outcome; r
 
 /** DELETE of one object: gone at once, or marked until its finalizers are done. */
 export async function remove(engine: Engine, request: WriteRequest, options: DeleteOptions): Promise<Deletion> {
-  const { served, namespace, name, signal } = request
+  const { served, namespace, name } = request
   const key = served.key(namespace, name)
   for (;;) {
     const tip = engine.store.tip(key)
@@ -30,7 +30,7 @@ export async function remove(engine: Engine, request: WriteRequest, options: Del
     checkNamespaceMortal(request)
     checkDeletePreconditions(request, live, options)
     const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
-    await review?.remove(live, signal)
+    await review?.remove(live)
     const marked = markDeleted(engine, request, live, options)
     try {
       return await execute(engine, request, tip, marked)
@@ -50,7 +50,7 @@ async function execute(engine: Engine, request: WriteRequest, tip: Stored, marke
   }
   if (dryRun) return { waits: unstored(marked) }
   if (marked === (await served.view(tip)).object) return { waits: await outcomeOf(request, tip) }
-  const object = await toStorage(engine, served, marked)
+  const object = await toStorage(engine, request, marked)
   const [change] = await engine.store.write([{ do: 'put', key, expect, object }])
   return { waits: await outcomeOf(request, change!.now) }
 }

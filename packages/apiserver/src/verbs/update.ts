@@ -54,7 +54,7 @@ export async function modify(
   request: WriteRequest,
   propose: (live: KubeObject) => Proposal | Promise<Proposal>,
 ): Promise<Outcome> {
-  const { served, namespace, name, signal } = request
+  const { served, namespace, name } = request
   const key = served.key(namespace, name)
   for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
     const tip = engine.store.tip(key)
@@ -73,7 +73,7 @@ export async function modify(
         await engine.store.write([{ do: 'delete', key, expect: tip.revision }])
         return unstored(object)
       }
-      const stored = served.isStorage ? object : await toStorage(engine, served, object, signal)
+      const stored = served.isStorage ? object : await toStorage(engine, request, object)
       const [change] = await engine.store.write([{ do: 'put', key, expect: tip.revision, object: stored }])
       return await outcomeOf(request, change!.now)
     } catch (error) {
@@ -92,7 +92,7 @@ async function settle(
   proposal: Proposal,
   live: KubeObject,
 ): Promise<KubeObject> {
-  const { served, subresource, fieldManager, signal } = request
+  const { served, subresource, fieldManager } = request
   const { strategy } = served.definition
   const context = contextOf(engine, request)
   const prepare = (object: KubeObject): KubeObject => {
@@ -114,11 +114,11 @@ async function settle(
       })
   const tracked = tracking instanceof Promise ? await tracking : tracking
   const review = admissionOf(engine, request, 'UPDATE')
-  const mutated = review ? await review.mutate(tracked, live, signal) : tracked
+  const mutated = review ? await review.mutate(tracked, live) : tracked
   const object = nextGeneration(request, mutated === tracked ? tracked : prepare(mutated), live)
   checkValid(request, object, live, context)
   if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
-  if (review) await review.validate(object, live, signal)
+  if (review) await review.validate(object, live)
   await strategy.authorizeWrite?.(object, live, context)
   return object
 }
