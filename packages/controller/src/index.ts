@@ -1,3 +1,15 @@
+export {
+  type Access,
+  type InClusterOptions,
+  inClusterAccess,
+  isInCluster,
+  type StaticAccess,
+  staticAccess,
+  type TlsMaterial,
+} from './client/access.js'
+export type { CallerOptions } from './client/caller.js'
+export { HttpClient } from './client/client.js'
+export { findAccess, type KubeconfigOptions, kubeconfigAccess } from './client/kubeconfig.js'
 export { EventRecorder, type RecorderOptions } from './events/recorder.js'
 export { Cache, type IndexBy } from './informer/cache.js'
 export { type Change, type Handler, Informer, type InformerOptions } from './informer/informer.js'

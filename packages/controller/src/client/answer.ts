@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { isObject, parseJson, type Reason, type StatusDetails, StatusError } from '@crosstie/kube'
+import type { Answer } from './transport.js'
+
+const unzip = promisify(gunzip)
+
+/** The whole body as text. The signal destroys it halfway. */
+export async function textOf({ headers, body }: Answer): Promise<string> {
+  const bytes = await bytesOf(body)
+  return (headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8')
+}
+
+function bytesOf(body: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    body.on('data', (chunk: Buffer) => chunks.push(chunk))
+    body.on('error', reject)
+    body.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    body.on('close', () => reject(new Error('the connection was lost in the middle of an answer')))
+  })
+}
+
+const reasons: Readonly<Record<number, Reason>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+const TEXT_SHOWN = 200
+
+/** What the server says went wrong; proxies in between may not speak in Statuses. */
+export function errorOf(code: number, text: string): StatusError {
+  const status = parsed(text)
+  if (isObject(status) && status['kind'] === 'Status') return statusError(status, code)
+  const words = text.trim().slice(0, TEXT_SHOWN) || 'the server gave no reason'
+  return new StatusError(code, reasons[code] ?? '', words)
+}
+
+export function statusError(status: Readonly<Record<string, unknown>>, code = 500): StatusError {
+  const { message, reason, details, metadata } = status
+  const said = typeof status['code'] === 'number' ? status['code'] : code
+  return new StatusError(said, (reason as Reason | undefined) ?? reasons[said] ?? '', String(message ?? reason ?? ''), {
+    ...(isObject(details) ? { details: details as StatusDetails } : {}),
+    ...(isObject(metadata) && Object.keys(metadata).length > 0 ? { metadata } : {}),
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,69 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { messageOf } from '@crosstie/kube'
+import type { TlsMaterial } from './access.js'
+import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
+
+/** Watches hold a connection each. */
+const CONNECTIONS_MAX = 512
+
+/** HTTP/1.1, for servers and proxies that know no other. */
+export class Http1Link implements Link {
+  readonly #server: URL
+  readonly #agent: HttpAgent | HttpsAgent
+  #closed = false
+
+  constructor(server: URL, tls: TlsMaterial) {
+    this.#server = server
+    const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
+    this.#agent = server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent({ ...options, ...tls })
+  }
+
+  get free(): boolean {
+    return !this.#closed
+  }
+
+  get ended(): boolean {
+    return this.#closed
+  }
+
+  send({ method, path, headers, body }: Asked, signal: AbortSignal | undefined): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const { protocol, hostname, port } = this.#server
+      const request = protocol === 'http:' ? httpRequest : httpsRequest
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+      const options = {
+        agent: this.#agent,
+        // URL keeps the brackets of an IPv6 address; sockets do not want them.
+        host: hostname.replace(/^\[|\]$/g, ''),
+        port,
+        method,
+        path,
+        headers: { ...headers, ...length },
+        ...(signal ? { signal } : {}),
+      }
+      const asked = request(options, (message: IncomingMessage) =>
+        resolve({ status: message.statusCode ?? 0, headers: message.headers, body: message }),
+      )
+      asked.on('error', (cause) => {
+        if (signal?.aborted) reject(signal.reason)
+        else reject(new ConnectionError(messageOf(cause), { cause, sent: asked.reusedSocket || !isRefusal(cause) }))
+      })
+      asked.end(body)
+    })
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  destroy(): void {
+    this.#closed = true
+    this.#agent.destroy()
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const code = (error as { code?: string }).code
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EHOSTUNREACH' || code === 'EAI_AGAIN'
+}

@@ -1,0 +1,124 @@
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { messageOf } from '@crosstie/kube'
+import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
+
+const STREAM_WINDOW = 4 * 1024 * 1024
+const SESSION_WINDOW = 32 * 1024 * 1024
+/** What servers usually allow, until this one has said. */
+const STREAMS_MAX = 100
+/** A connection that is silent is asked whether it is still there: a lost one would hold its watches forever. */
+const PING_EVERY_MS = 30_000
+const PONG_WITHIN_MS = 15_000
+
+/** Many requests over one HTTP/2 connection. */
+export class Http2Link implements Link {
+  readonly #session: ClientHttp2Session
+  readonly #pings: NodeJS.Timeout
+  #running = 0
+  #draining = false
+  /** Streams above this one were not looked at by a server that is going away. */
+  #lastTaken = Number.POSITIVE_INFINITY
+
+  constructor(origin: string, socket: TLSSocket) {
+    this.#session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+    })
+    const session = this.#session
+    session.on('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
+    // What went wrong is told to every request by its own stream.
+    session.on('error', () => this.#drain())
+    session.on('close', () => this.#drain())
+    session.on('goaway', (_code, lastStream) => {
+      if (lastStream > 0) this.#lastTaken = lastStream
+      this.#drain()
+    })
+    this.#pings = setInterval(() => this.#ping(), PING_EVERY_MS).unref()
+  }
+
+  get ended(): boolean {
+    return this.#draining || this.#session.destroyed || this.#session.closed
+  }
+
+  get free(): boolean {
+    if (this.ended) return false
+    return this.#running < Math.min(this.#session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX, 1000)
+  }
+
+  send({ method, path, headers, body }: Asked, signal: AbortSignal | undefined): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const stream = this.#open(method, path, headers, body)
+      if (stream instanceof ConnectionError) {
+        reject(stream)
+        return
+      }
+      this.#running++
+      let failure: unknown
+      const cancel = () => stream.close(constants.NGHTTP2_CANCEL)
+      signal?.addEventListener('abort', cancel)
+      stream.on('error', (error) => {
+        failure = error
+      })
+      stream.on('close', () => {
+        this.#running--
+        signal?.removeEventListener('abort', cancel)
+        // A settled promise stays as it is: this is for those that never had an answer.
+        reject(signal?.aborted ? signal.reason : this.#lost(failure, stream.id, stream.rstCode))
+      })
+      stream.on('response', (answer) => {
+        // From here on whoever reads the body cancels by destroying it.
+        signal?.removeEventListener('abort', cancel)
+        resolve({ status: answer[':status'] ?? 0, headers: answer as Answer['headers'], body: stream })
+      })
+      stream.end(body)
+    })
+  }
+
+  close(): void {
+    this.#drain()
+  }
+
+  destroy(): void {
+    this.#drain()
+    this.#session.destroy()
+  }
+
+  #open(method: string, path: string, headers: Asked['headers'], body: string | undefined) {
+    try {
+      return this.#session.request(
+        { ':method': method, ':path': path, ...headers },
+        // DELETE may have a body here, which Node does not expect by itself.
+        { endStream: body === undefined },
+      )
+    } catch (cause) {
+      this.#drain()
+      return new ConnectionError(messageOf(cause), { cause, sent: false })
+    }
+  }
+
+  #lost(cause: unknown, id: number | undefined, code: number | undefined): ConnectionError {
+    const refused = code === constants.NGHTTP2_REFUSED_STREAM
+    const sent = id !== undefined && id <= this.#lastTaken && !refused
+    const why = cause === undefined ? 'the connection was closed before an answer came' : messageOf(cause)
+    return new ConnectionError(why, { cause, sent })
+  }
+
+  #drain(): void {
+    if (this.#draining) return
+    this.#draining = true
+    clearInterval(this.#pings)
+    if (!this.#session.destroyed && !this.#session.closed) this.#session.close()
+  }
+
+  #ping(): void {
+    const timer = setTimeout(() => this.#session.destroy(new Error('no answer to a ping')), PONG_WITHIN_MS).unref()
+    this.#session.ping((error) => {
+      if (!error) clearTimeout(timer)
+    })
+  }
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs'
+import type { RequestOptions } from 'node:https'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { attempt } from '@crosstie/kube'
+import { type Access, inClusterAccess, isInCluster, type TlsMaterial } from './access.js'
+
+export interface KubeconfigOptions {
+  /** Absent: what $KUBECONFIG says, or ~/.kube/config. */
+  readonly file?: string
+  /** Absent: the current one. */
+  readonly context?: string
+}
+
+/** Plugins keep what they got until it expires; this is how long we do not even ask. */
+const FRESH_MS = 10_000
+
+interface Credentials {
+  readonly tls: TlsMaterial
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * The access that a kubeconfig describes: certificates, tokens, token files,
+ * exec plugins and OIDC, as the official client reads them. It is large, and
+ * loaded only here.
+ */
+export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise<Access> {
+  const where = options.file ?? process.env['KUBECONFIG'] ?? '~/.kube/config'
+  return await attempt(`use the kubeconfig ${where}`, async () => {
+    const { KubeConfig } = await import('@kubernetes/client-node')
+    const config = new KubeConfig()
+    if (options.file !== undefined) config.loadFromFile(options.file)
+    else config.loadFromDefault()
+    if (options.context !== undefined) config.setCurrentContext(options.context)
+    const cluster = config.getCurrentCluster()
+    if (!cluster) throw new Error(`there is no context '${config.getCurrentContext()}' with a cluster`)
+    const read = async (): Promise<Credentials> => {
+      const asked: RequestOptions = {}
+      await config.applyToHTTPSOptions(asked)
+      return credentialsOf(asked, cluster)
+    }
+    return keeping(cluster.server.replace(/\/+$/, ''), read)
+  })
+}
+
+/** The kubeconfig that the user named, or the pod's service account, or the user's own kubeconfig. */
+export async function findAccess(options: KubeconfigOptions = {}): Promise<Access> {
+  const named = options.file ?? process.env['KUBECONFIG']?.split(delimiter).find((path) => path && existsSync(path))
+  if (named === undefined && !existsSync(join(homedir(), '.kube/config')) && isInCluster()) return inClusterAccess()
+  return await kubeconfigAccess(options)
+}
+
+function keeping(server: string, read: () => Promise<Credentials>): Access {
+  let kept: { credentials: Promise<Credentials>; at: number } | undefined
+  const credentials = () => {
+    if (kept && Date.now() - kept.at < FRESH_MS) return kept.credentials
+    const fresh = { credentials: read(), at: Date.now() }
+    kept = fresh
+    fresh.credentials.catch(() => {
+      if (kept === fresh) kept = undefined
+    })
+    return fresh.credentials
+  }
+  return {
+    server,
+    tls: async () => (await credentials()).tls,
+    headers: async () => (await credentials()).headers,
+    renew() {
+      kept = undefined
+    },
+  }
+}
+
+function credentialsOf(
+  asked: RequestOptions,
+  cluster: { readonly skipTLSVerify: boolean; readonly tlsServerName?: string },
+): Credentials {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(asked.headers ?? {})) {
+    if (value !== undefined) headers[name.toLowerCase()] = String(value)
+  }
+  if (asked.auth) headers['authorization'] = `Basic ${Buffer.from(asked.auth).toString('base64')}`
+  const { ca, cert, key, passphrase } = asked as TlsMaterial
+  return {
+    headers,
+    tls: {
+      ...(ca ? { ca } : {}),
+      ...(cert ? { cert } : {}),
+      ...(key ? { key } : {}),
+      ...(passphrase ? { passphrase } : {}),
+      ...(cluster.tlsServerName ? { servername: cluster.tlsServerName } : {}),
+      ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
+    },
+  }
+}

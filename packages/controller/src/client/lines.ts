@@ -1,0 +1,30 @@
+import type { Readable } from 'node:stream'
+
+const LINE_FEED = 0x0a
+/** No object is as large. Somebody who never ends a line must not fill the memory. */
+const LINE_MAX = 64 * 1024 * 1024
+
+/**
+ * The lines of a stream, wherever its chunks begin and end. Reads no faster
+ * than its lines are taken. A last line without an end is dropped: it is half
+ * of something.
+ */
+export async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let begun: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let to = chunk.indexOf(LINE_FEED); to >= 0; to = chunk.indexOf(LINE_FEED, from)) {
+      const end = chunk.subarray(from, to)
+      from = to + 1
+      const line = begun.length === 0 ? end : Buffer.concat([...begun, end])
+      begun = []
+      length = 0
+      if (line.length > 0) yield line.toString('utf8')
+    }
+    if (from === chunk.length) continue
+    begun.push(from === 0 ? chunk : chunk.subarray(from))
+    length += chunk.length - from
+    if (length > LINE_MAX) throw new Error(`a line of more than ${LINE_MAX} bytes`)
+  }
+}

@@ -1,0 +1,50 @@
+import type { ListOptions, ObjectKey, ResourceType, WatchOptions, WriteOptions } from '@crosstie/kube'
+
+type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** `/apis/group/version/namespaces/ns/resource/name/subresource?query`, as far as there are parts. */
+export function pathOf(
+  { group, version, resource, namespaced }: ResourceType,
+  { namespace, name, subresource }: Partial<ObjectKey> & { readonly subresource?: string },
+  parameters: Parameters = {},
+): string {
+  const parts = [group === '' ? `/api/${version}` : `/apis/${group}/${version}`]
+  if (namespaced && namespace) parts.push('namespaces', encodeURIComponent(namespace))
+  parts.push(resource)
+  if (name) parts.push(encodeURIComponent(name))
+  if (subresource) parts.push(subresource)
+  return parts.join('/') + queryOf(parameters)
+}
+
+function queryOf(parameters: Parameters): string {
+  const pairs: string[] = []
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') pairs.push(`${name}=${encodeURIComponent(value)}`)
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+export function listParameters(options: ListOptions): Parameters {
+  const { labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch } = options
+  return { labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch }
+}
+
+export function watchParameters(options: WatchOptions): Parameters {
+  const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks, sendInitialEvents, timeoutSeconds } =
+    options
+  return {
+    watch: true,
+    labelSelector,
+    fieldSelector,
+    resourceVersion,
+    allowWatchBookmarks,
+    sendInitialEvents,
+    // The server wants to hear it, though it accepts nothing else.
+    resourceVersionMatch: sendInitialEvents === undefined ? undefined : 'NotOlderThan',
+    timeoutSeconds,
+  }
+}
+
+export function writeParameters({ dryRun, fieldManager, fieldValidation }: WriteOptions): Parameters {
+  return { dryRun: dryRun ? 'All' : undefined, fieldManager, fieldValidation }
+}

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A program that was started, and what it printed. */
+export class Child implements AsyncDisposable {
+  readonly #process: ChildProcess
+  output = ''
+  errors = ''
+  #exited = false
+
+  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+    this.#process = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    this.#process.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text
+    })
+    this.#process.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.errors += text
+    })
+    this.#process.on('exit', () => {
+      this.#exited = true
+    })
+  }
+
+  get pid(): number {
+    return this.#process.pid!
+  }
+
+  get exited(): boolean {
+    return this.#exited
+  }
+
+  /** Waits for words in what it prints; undefined when it ends without them. */
+  async says(words: RegExp, withinMs = 60_000): Promise<RegExpExecArray | undefined> {
+    const deadline = Date.now() + withinMs
+    for (;;) {
+      const found = words.exec(this.output) ?? words.exec(this.errors)
+      if (found) return found
+      if (this.#exited) return undefined
+      if (Date.now() > deadline) throw new Error(`it never said ${words}: ${this.output}${this.errors}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.#exited) return
+    this.#process.kill(signal)
+    await once(this.#process, 'exit')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
