@@ -13,7 +13,7 @@ import { update } from '../verbs/update.js'
 import { decodeJson } from '../wire/json.js'
 import { JsonSyntaxError } from '../wire/json-exact.js'
 import { bodyType, unsupportedMediaType } from '../wire/negotiate.js'
-import { decodeProtobuf, ProtobufError } from '../wire/protobuf.js'
+import { decodeProtobuf } from '../wire/protobuf.js'
 import { decodeYaml } from '../wire/yaml.js'
 import { type Reply, sendListing, sendValue, sendView } from './encode.js'
 import type { Exchange } from './exchange.js'
@@ -251,20 +251,13 @@ async function bodyOf({ exchange, served }: Call): Promise<Body> {
   try {
     if (type === 'application/json') return fromJson(bytes)
     if (type === 'application/yaml') return fromYaml(bytes)
+    if (!served.definition.crd) return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    throw unrecognized(served.type.kind, `couldn't get version/kind; json parse error: ${error.message}`, bytes)
+    const what = type === 'application/json' ? "couldn't get version/kind; json parse error: " : ''
+    throw unrecognized(served.type.kind, what + error.message, bytes)
   }
-  if (served.definition.crd) throw unsupportedMediaType(['application/json', 'application/yaml'])
-  return fromProtobuf(bytes)
-}
-
-function fromProtobuf(bytes: Buffer): Body {
-  try {
-    return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
-  } catch (error) {
-    throw error instanceof ProtobufError ? badRequest(error.message) : error
-  }
+  throw unsupportedMediaType(['application/json', 'application/yaml'])
 }
 
 function patchBody(type: PatchType, bytes: Buffer): Body {

@@ -2,8 +2,9 @@ import { type Json, setOwn } from '@crosstie/kube'
 import { microText } from '../builtin/go-time.js'
 import { type GoStruct, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
 import { modelOf } from '../builtin/models.js'
-import { decodeTyped } from '../builtin/typed.js'
+import { decodeTyped, TypedDecodeError } from '../builtin/typed.js'
 import { type Decoded, decodeJson } from './json.js'
+import { JsonSyntaxError } from './json-exact.js'
 import { ProtobufError, Reader, WIRE_BYTES } from './protobuf-reader.js'
 
 export { ProtobufError } from './protobuf-reader.js'
@@ -15,7 +16,13 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00]
  * is what the JSON body of the same object would be. Throws a ProtobufError.
  */
 export function decodeProtobuf(bytes: Uint8Array): Decoded {
-  return { value: decodeValue(bytes), duplicates: [] }
+  try {
+    return { value: decodeValue(bytes), duplicates: [] }
+  } catch (error) {
+    // JSON inside of it may be broken, and its values may not fit the type.
+    if (!(error instanceof JsonSyntaxError || error instanceof TypedDecodeError)) throw error
+    throw error instanceof ProtobufError ? error : new ProtobufError(error.message)
+  }
 }
 
 function decodeValue(bytes: Uint8Array): Json {

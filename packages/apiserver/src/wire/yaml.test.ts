@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Json } from '@crosstie/kube'
+import { equal, type Json } from '@crosstie/kube'
 import fc from 'fast-check'
 import { decodeJson } from './json.js'
 import { decodeYaml, encodeYaml, YamlError } from './yaml.js'
@@ -53,7 +53,8 @@ test('reading what was written gives the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const plain = JSON.parse(JSON.stringify(value)) as Json
-      assert.deepEqual(decodeYaml(encodeYaml(plain)).value, plain)
+      // Integers beyond 2^53 come back as bigints of the same value.
+      assert.ok(equal(decodeYaml(encodeYaml(plain)).value, plain))
     }),
   )
 })
