@@ -1,6 +1,6 @@
 import { type FieldError, fieldErrors } from '../errors.js'
 import { decodeMeta } from '../metadata/decode.js'
-import type { SchemaNode } from './node.js'
+import { type SchemaNode, someEmbeddedResource } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
 export interface CoerceOptions {
@@ -9,8 +9,6 @@ export interface CoerceOptions {
   /** Receives the paths of unknown metadata fields. */
   readonly unknown?: string[]
 }
-
-const isEmbedded = (node: SchemaNode) => node.embedded
 
 /**
  * Brings apiVersion, kind and metadata of embedded resources (and of the value
@@ -23,7 +21,7 @@ export function coerceEmbedded(
   path: string,
   options: CoerceOptions,
 ): { readonly value: unknown; readonly error?: FieldError } {
-  if (!root && !node.anywhere(isEmbedded)) return { value }
+  if (!root && !node.holds(someEmbeddedResource)) return { value }
   const coercion = new Coercion(options)
   const coerced = coercion.coerce(value, node, root || node.embedded, path)
   if (options.unknown) options.unknown.push(...coercion.unknown.sort())
@@ -38,7 +36,7 @@ class Coercion {
 
   coerce(value: unknown, node: SchemaNode | undefined, embedded: boolean, path: string): unknown {
     if (node === undefined || typeof value !== 'object' || value === null || this.error) return value
-    if (!embedded && !node.anywhere(isEmbedded)) return value
+    if (!embedded && !node.holds(someEmbeddedResource)) return value
     if (Array.isArray(value)) {
       const { items } = node
       return mapArray(value, (item, i) => this.coerce(item, items, items?.embedded ?? false, `${path}[${i}]`))

@@ -1,5 +1,5 @@
 import { getOwn, setOwn } from '../json.js'
-import type { SchemaNode } from './node.js'
+import { type SchemaNode, someDefault } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
 /** Drops nulls where neither the schema allows null nor a default takes their place. */
@@ -17,14 +17,12 @@ export function dropNulls(value: unknown, node: SchemaNode | undefined): unknown
   })
 }
 
-const hasDefault = (node: SchemaNode) => node.hasDefault
-
 /**
  * Fills in defaults: for keys that are missing, and for nulls where null is not
  * allowed. A default is shared by all objects that got it, as values are.
  */
 export function applyDefaults(value: unknown, node: SchemaNode | undefined): unknown {
-  if (node === undefined || typeof value !== 'object' || value === null || !node.anywhere(hasDefault)) return value
+  if (node === undefined || typeof value !== 'object' || value === null || !node.holds(someDefault)) return value
   if (Array.isArray(value)) {
     const items = node.items
     return items ? mapArray(value, (item) => applyDefaults(orDefault(item, items), items)) : value

@@ -3,14 +3,12 @@ import { getOwn } from '../json.js'
 import { decodeMeta } from '../metadata/decode.js'
 import { validateObjectMeta } from '../metadata.js'
 import { isDNS1035Label } from '../names.js'
-import type { SchemaNode } from './node.js'
-
-const isEmbedded = (node: SchemaNode) => node.embedded
+import { type SchemaNode, someEmbeddedResource } from './node.js'
 
 /** Complaints about embedded resources: they must name their kind and carry sound metadata. */
 export function embeddedErrors(value: unknown, node: SchemaNode, root: boolean, path = ''): FieldError[] {
   const errors: FieldError[] = []
-  if (root || node.anywhere(isEmbedded)) walk(value, node, root || node.embedded, path, errors)
+  if (root || node.holds(someEmbeddedResource)) walk(value, node, root || node.embedded, path, errors)
   return errors
 }
 
@@ -24,7 +22,7 @@ function walk(
   if (node === undefined || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     const { items } = node
-    if (!items?.anywhere(isEmbedded)) return
+    if (!items?.holds(someEmbeddedResource)) return
     value.forEach((item, i) => {
       walk(item, items, items.embedded, `${path}[${i}]`, errors)
     })
@@ -35,7 +33,7 @@ function walk(
   for (const key in object) {
     const declared = node.property(key)
     const child = declared ?? node.additional
-    if (!child?.anywhere(isEmbedded)) continue
+    if (!child?.holds(someEmbeddedResource)) continue
     walk(object[key], child, child.embedded, declared ? childPath(path, key) : `${path}[${key}]`, errors)
   }
 }

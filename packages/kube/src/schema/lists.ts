@@ -1,19 +1,17 @@
 import { type FieldError, fieldErrors } from '../errors.js'
 import { getOwn, setOwn } from '../json.js'
 import { canonical } from './check.js'
-import type { SchemaNode } from './node.js'
-
-const hasUniqueItems = (node: SchemaNode) => node.listType === 'set' || node.listType === 'map'
+import { type SchemaNode, someUniqueItems } from './node.js'
 
 /** Complaints about items that a set or a keyed list holds twice. */
 export function duplicates(value: unknown, node: SchemaNode): FieldError[] {
   const errors: FieldError[] = []
-  if (node.anywhere(hasUniqueItems) && !Array.isArray(value)) walk(value, node, '', errors)
+  if (node.holds(someUniqueItems) && !Array.isArray(value)) walk(value, node, '', errors)
   return errors
 }
 
 function walk(value: unknown, node: SchemaNode | undefined, path: string, errors: FieldError[]): void {
-  if (node === undefined || typeof value !== 'object' || value === null || !node.anywhere(hasUniqueItems)) return
+  if (node === undefined || typeof value !== 'object' || value === null || !node.holds(someUniqueItems)) return
   if (Array.isArray(value)) {
     if (node.listType === 'set') reportSet(value, path, errors)
     else if (node.listType === 'map') reportMap(value as Record<string, unknown>[], node, path, errors)

@@ -21,10 +21,10 @@ export class SchemaNode {
   readonly hasBranches: boolean
 
   private readonly propertySchemas: Readonly<Record<string, JSONSchemaProps>>
-  private readonly children = new Map<string, SchemaNode | undefined>()
+  private children: Map<string, SchemaNode> | undefined
   private itemsNode: SchemaNode | undefined
   private additionalNode: SchemaNode | undefined
-  private readonly answers = new Map<Question, boolean>()
+  private contents = -1
   private valueRules: ValueRules | undefined
   private branchNodes: Branches | undefined
   private withDefaults: readonly (readonly [string, SchemaNode])[] | undefined
@@ -37,10 +37,10 @@ export class SchemaNode {
     this.preserves = schema['x-kubernetes-preserve-unknown-fields'] === true
     this.embedded = schema['x-kubernetes-embedded-resource'] === true
     this.nullable = schema.nullable === true
-    this.hasDefault = schema.default !== undefined && schema.default !== null
+    this.hasDefault = hasDefault(schema)
     this.listType = schema['x-kubernetes-list-type']
     this.hasAdditional = schema.additionalProperties !== undefined && schema.additionalProperties !== null
-    this.propertySchemas = schema.properties ?? {}
+    this.propertySchemas = schema.properties ?? nothing
     this.hasProperties = Object.keys(this.propertySchemas).length > 0
     this.hasBranches = Boolean(schema.allOf?.length || schema.anyOf?.length || schema.oneOf?.length || schema.not)
   }
@@ -66,12 +66,16 @@ export class SchemaNode {
   /** The schema of a declared property. */
   property(name: string): SchemaNode | undefined {
     if (!this.hasProperties) return undefined
-    const known = this.children.get(name)
-    if (known !== undefined || this.children.has(name)) return known
+    return this.children?.get(name) ?? this.newProperty(name)
+  }
+
+  /** Only declared names are remembered: those of objects come from strangers and have no bound. */
+  private newProperty(name: string): SchemaNode | undefined {
     const schema = getOwn(this.propertySchemas, name) as JSONSchemaProps | undefined
-    const node = schema ? this.child(schema) : undefined
-    // Names that no schema declares come from objects and have no bound.
-    if (node) this.children.set(name, node)
+    if (!schema) return undefined
+    const node = this.child(schema)
+    this.children ??= new Map()
+    this.children.set(name, node)
     return node
   }
 
@@ -98,30 +102,45 @@ export class SchemaNode {
   /** Declared properties that have a default. */
   get defaulted(): readonly (readonly [string, SchemaNode])[] {
     this.withDefaults ??= Object.keys(this.propertySchemas)
+      .filter((name) => hasDefault(this.propertySchemas[name]!))
       .map((name) => [name, this.property(name)!] as const)
-      .filter(([, node]) => node.hasDefault)
     return this.withDefaults
   }
 
-  /** Does the answer hold here or anywhere below? Lets a walk skip what cannot concern it. */
-  anywhere(question: Question): boolean {
-    const known = this.answers.get(question)
-    if (known !== undefined) return known
-    const answer = question(this) || this.structuralChildren().some((child) => child.anywhere(question))
-    this.answers.set(question, answer)
-    return answer
+  /** Is there such a thing here or anywhere below? Lets a walk skip what cannot concern it. */
+  holds(thing: number): boolean {
+    if (this.contents < 0) this.contents = contentsOf(this.schema)
+    return (this.contents & thing) !== 0
   }
 
   private child(schema: JSONSchemaProps): SchemaNode {
     return new SchemaNode(schema, this.keepFormats)
   }
+}
 
-  private structuralChildren(): SchemaNode[] {
-    const children = Object.keys(this.propertySchemas).map((name) => this.property(name)!)
-    if (this.additional) children.push(this.additional)
-    if (this.items) children.push(this.items)
-    return children
+/** What a part of a schema may hold, as bits. */
+export const someDefault = 1
+export const someEmbeddedResource = 2
+export const someUniqueItems = 4
+
+const nothing: Readonly<Record<string, JSONSchemaProps>> = {}
+
+function hasDefault(schema: JSONSchemaProps): boolean {
+  return schema.default !== undefined && schema.default !== null
+}
+
+function contentsOf(schema: JSONSchemaProps): number {
+  const listType = schema['x-kubernetes-list-type']
+  let contents = hasDefault(schema) ? someDefault : 0
+  if (schema['x-kubernetes-embedded-resource']) contents |= someEmbeddedResource
+  if (listType === 'set' || listType === 'map') contents |= someUniqueItems
+  for (const child of Object.values(schema.properties ?? {})) contents |= contentsOf(child)
+  for (const child of [schema.items, schema.additionalProperties]) {
+    if (typeof child === 'object' && child !== null && !Array.isArray(child)) {
+      contents |= contentsOf(child as JSONSchemaProps)
+    }
   }
+  return contents
 }
 
 export interface Branches {
@@ -130,5 +149,3 @@ export interface Branches {
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
 }
-
-export type Question = (node: SchemaNode) => boolean
