@@ -152,3 +152,22 @@ test('the audit log holds writes, and no secret', async () => {
     ['create', 'root', 'secrets', 201],
   )
 })
+
+test('after a restart certificates, tokens and roles are the same, and nothing is written', async () => {
+  const metadata = { name: 'lasting', namespace: 'ns' }
+  await admin.create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+  const asked = await call('tok-root', '/api/v1/namespaces/ns/serviceaccounts/lasting/token', {})
+  const token = asked.body.status?.['token'] as string
+  const { ca, client } = server.adminAccess()
+  const edit = await admin.get(CLUSTER_ROLES, { name: 'edit' })
+  await new Promise((next) => setTimeout(next, 200))
+  const { revision } = server.engine.store
+  await server.close()
+  server = await startServer({ dataDir: join(folder, 'data'), host: '127.0.0.1', port: 0 })
+  admin = server.client()
+  assert.deepEqual([server.adminAccess().ca, server.adminAccess().client], [ca, client])
+  assert.equal((await call(token, '/api')).code, 200)
+  assert.deepEqual(await admin.get(CLUSTER_ROLES, { name: 'edit' }), edit)
+  await new Promise((next) => setTimeout(next, 200))
+  assert.equal(server.engine.store.revision, revision)
+})
