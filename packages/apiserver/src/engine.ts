@@ -25,6 +25,8 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly warnings: string[]
+  /** For the audit log, where one is kept. */
+  readonly annotations?: Map<string, string>
 }
 
 /** Those outside the server who may change or refuse a write: webhooks and policies. */

@@ -50,7 +50,16 @@ export function impersonate(
   }
   if (requested.uid !== '') check({ group: AUTHENTICATION_GROUP, resource: 'uids', name: requested.uid })
 
-  return impersonated(requested, account ? serviceAccountGroups(account.namespace) : [])
+  const acting = impersonated(requested, account ? serviceAccountGroups(account.namespace) : [])
+  impersonators.set(acting, user)
+  return acting
+}
+
+const impersonators = new WeakMap<UserInfo, UserInfo>()
+
+/** Who acts as this user; undefined when the user is who they are. */
+export function impersonatorOf(user: UserInfo): UserInfo | undefined {
+  return impersonators.get(user)
 }
 
 function impersonated({ user, uid, groups, extra }: Requested, ownGroups: readonly string[]): UserInfo {

@@ -153,6 +153,31 @@ test('the audit log holds writes, and no secret', async () => {
   )
 })
 
+test('the audit log names who acts as another, and what policies say', async () => {
+  const group = 'admissionregistration.k8s.io'
+  const type = (kind: string, resource: string) => ({ group, version: 'v1', kind, resource, namespaced: false })
+  const of = (kind: string, spec: object) => ({ apiVersion: `${group}/v1`, kind, metadata: { name: 'audited' }, spec })
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }]
+  await admin.create(
+    type('ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
+    of('ValidatingAdmissionPolicy', {
+      matchConstraints: { resourceRules },
+      auditAnnotations: [{ key: 'who', valueExpression: 'request.userInfo.username' }],
+    }),
+  )
+  await admin.create(
+    type('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
+    of('ValidatingAdmissionPolicyBinding', { policyName: 'audited', validationActions: ['Audit'] }),
+  )
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'by-another' } }
+  const headers = { 'Impersonate-User': 'deputy', 'Impersonate-Group': 'system:masters' }
+  assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets', secret, headers)).code, 201)
+  await new Promise((next) => setTimeout(next, 50))
+  const last = JSON.parse((await readFile(join(folder, 'audit.log'), 'utf8')).trim().split('\n').at(-1)!)
+  assert.deepEqual([last.user.username, last.impersonatedUser.username], ['root', 'deputy'])
+  assert.deepEqual(last.annotations, { 'audited/who': 'deputy' })
+})
+
 test('after a restart certificates, tokens and roles are the same, and nothing is written', async () => {
   const metadata = { name: 'lasting', namespace: 'ns' }
   await admin.create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })

@@ -17,10 +17,10 @@ export function admissionOf(
   operation: AdmissionAttributes['operation'],
   options: Readonly<Record<string, unknown>> = writeOptions(operation, request),
 ): Review | undefined {
-  const { served, subresource, name, namespace, dryRun, user, warnings } = request
+  const { served, subresource, name, namespace, dryRun, user, warnings, annotations } = request
   const { admission } = engine
   if (!admission.interested(served.type)) return undefined
-  const about = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings }
+  const about = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings, annotations }
   const nameOf = (object: KubeObject | undefined) => object?.metadata.name ?? name
   return {
     async mutate(object, old) {

@@ -226,7 +226,7 @@ function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & {
   }
 }
 
-function requestOf({ served, route, user, warnings, exchange }: Call): Request {
+function requestOf({ served, route, user, warnings, annotations, exchange }: Call): Request {
   const { name, subresource } = route
   const namespace = served.definition.namespaced ? route.namespace : ''
   return {
@@ -236,6 +236,7 @@ function requestOf({ served, route, user, warnings, exchange }: Call): Request {
     subresource,
     user,
     warnings,
+    annotations,
     signal: () => exchange.signal,
   }
 }

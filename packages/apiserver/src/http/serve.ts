@@ -3,6 +3,7 @@ import { badRequest, messageOf, notFound, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
+import { impersonatorOf } from '../access/impersonate.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
 import type { UserInfo } from '../access/user.js'
 import type { Engine } from '../engine.js'
@@ -43,6 +44,8 @@ export interface Call {
   readonly served: Served
   readonly user: UserInfo
   readonly warnings: string[]
+  /** For the audit log, where one is kept. */
+  readonly annotations?: Map<string, string>
 }
 
 /** One request from the wire to its answer: who, what, may they, then the verb. */
@@ -52,13 +55,14 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   site.metrics.begin()
   const route = routeOf(exchange.method, exchange.url)
   const warnings: string[] = []
+  const annotations = site.audit && new Map<string, string>()
   let user: UserInfo | undefined
   let failure: unknown
   try {
     user = identify(site.authenticator, site.authorizer, exchange, warnings)
     authorize(site, exchange, user, route)
     if (!('resource' in route)) return await servePath(site, exchange, route)
-    const call: Call = { site, exchange, route, served: resolve(site, route), user, warnings }
+    const call: Call = { site, exchange, route, served: resolve(site, route), user, warnings, annotations }
     warnIfDeprecated(call)
     await methodOf(call)(call)
   } catch (error) {
@@ -66,7 +70,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
     await fail(site, exchange, warnings, error)
   } finally {
     if (site.audit && user && 'resource' in route && isAudited(route.verb)) {
-      record(site.audit, exchange, route, user, received, failure)
+      record(site.audit, exchange, route, { user, received, failure, annotations: annotations! })
     }
     site.metrics.end(labelsOf(exchange, route), exchange.status, (performance.now() - started) / 1000)
   }
@@ -178,26 +182,30 @@ async function fail(site: Site, exchange: Exchange, warnings: readonly string[],
   }
 }
 
-function record(
-  audit: AuditLog,
-  exchange: Exchange,
-  route: ResourceRoute,
-  user: UserInfo,
-  received: number,
-  failure: unknown,
-): void {
+interface Audited {
+  readonly user: UserInfo
+  readonly received: number
+  readonly failure: unknown
+  readonly annotations: ReadonlyMap<string, string>
+}
+
+function record(audit: AuditLog, exchange: Exchange, route: ResourceRoute, audited: Audited): void {
   const { group, version, resource, subresource, namespace, name } = route
+  const { user, received, failure, annotations } = audited
   const status = failure === undefined ? {} : { reason: asStatusError(failure).reason, message: messageOf(failure) }
+  const actor = impersonatorOf(user)
   audit.record({
     id: randomUUID(),
     uri: exchange.url,
     verb: route.verb,
-    user,
+    user: actor ?? user,
+    ...(actor ? { impersonated: user } : {}),
     sourceIps: [exchange.socket.remoteAddress ?? ''],
     userAgent: exchange.headers['user-agent'],
     target: { group, version, resource, subresource, namespace, name },
     status: { code: exchange.status, ...status },
     received,
+    ...(annotations.size > 0 ? { annotations: Object.fromEntries(annotations) } : {}),
   })
 }
 

@@ -16,6 +16,8 @@ export interface Request {
   readonly user: UserInfo
   /** Filled while the request is worked on; shown to the user. */
   readonly warnings: string[]
+  /** Filled by admission for the audit log, where one is kept. */
+  readonly annotations?: Map<string, string>
   /** Aborts when nobody waits for the answer any more. Asked for only by what waits long: making one costs. */
   signal?(): AbortSignal | undefined
 }
