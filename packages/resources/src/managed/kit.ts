@@ -56,6 +56,8 @@ export interface ManagedOptions {
   readonly features?: Partial<Features>
   /** How often a settled external resource is looked at again. */
   readonly pollSeconds?: number
+  /** How often one that is not ready is looked at; absent: as often as a settled one. */
+  readonly unreadySeconds?: number
   /** The least that an object may ask for by annotation. */
   readonly minPollSeconds?: number
   /** Has the last word on the interval: spreads polls, or slows some down. */
@@ -95,6 +97,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     metrics: options.metrics ?? unmeasured,
     features: { managementPolicies: true, ignoreChanges: true, ...options.features },
     pollSeconds: options.pollSeconds ?? 60,
+    unreadySeconds: options.unreadySeconds ?? options.pollSeconds ?? 60,
     minPollSeconds: options.minPollSeconds ?? 0,
     adjustPoll: options.adjustPoll ?? ((_, seconds) => seconds),
     budgets: options.budgets ?? unlimited,

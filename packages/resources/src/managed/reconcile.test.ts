@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersionOf, type Condition, conditionsOf, type KubeObject, stringify } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
+import { defineManaged } from '../definition/define.js'
+import { s } from '../definition/schema.js'
 import { budgets } from '../external/budget.js'
+import { absent } from '../external/external.js'
 import { type CloudOptions, SimulatedCloud, throttled } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
@@ -418,4 +421,56 @@ test('many settled objects are observed by one list, and drift is confirmed befo
   for (const name of names) await set.reconcile(name)
   assert.equal(set.cloud.resources.find(({ name }) => name === 'n7')?.values['size'], 3)
   assert.equal(set.cloud.calls.update, 1)
+})
+
+test('MR9 a required sensitive value that nobody gave is made up, kept before the create, and the same on every attempt', async () => {
+  const used: string[] = []
+  const kind = defineManaged({
+    group: 'sql.test.crossplane.io',
+    version: 'v1',
+    kind: 'User',
+    parameters: s.object({ password: s.sensitive({ length: 20 }) }),
+    observation: s.object({}),
+    name: 'chosen',
+    connect: () => null,
+    observe: async () => absent,
+    create: async ({ forProvider }) => {
+      used.push(forProvider.password)
+      throw new Error(`no: ${forProvider.password}`)
+    },
+    update: async () => {},
+    delete: async () => {},
+  })
+  const api = new FakeApi()
+  const controller = managedController(kind, { client: api })
+  const user = (name: string, more: object) => ({
+    apiVersion: apiVersionOf(kind.type),
+    kind: 'User',
+    metadata: { name },
+    spec: { managementPolicies: ['*'], deletionPolicy: 'Delete', forProvider: {}, ...more },
+  })
+  const signal = new AbortController().signal
+  await api.create(kind.type, user('keeps', { writeConnectionSecretToRef: { name: 'conn', namespace: 'ns' } }))
+  await controller.reconcile({ name: 'keeps' }, signal)
+  await controller.reconcile({ name: 'keeps' }, signal)
+  assert.equal(used.length, 2)
+  assert.equal(used[0], used[1])
+  assert.equal(used[0]!.length, 20)
+  const secret = api.peek(secretType, { name: 'conn', namespace: 'ns' }) as
+    | { data?: Record<string, string> }
+    | undefined
+  assert.equal(Buffer.from(secret?.data?.['password'] ?? '', 'base64').toString(), used[0])
+  const object = api.peek(kind.type, { name: 'keeps' })!
+  assert.ok(!stringify(object).includes(used[0]!))
+  await api.create(kind.type, user('cannot', {}))
+  await controller.reconcile({ name: 'cannot' }, signal)
+  const said = conditionsOf(api.peek(kind.type, { name: 'cannot' })!).find(({ type }) => type === 'Synced')
+  assert.match(said?.message ?? '', /set passwordSecretRef, or writeConnectionSecretToRef/)
+})
+
+test('what is not ready yet may be looked at more often', async () => {
+  const set = new Setting({ createSeconds: 100 }, { unreadySeconds: 5 })
+  await set.create()
+  await set.reconcile()
+  assert.deepEqual(await set.reconcile(), { after: 'poll', seconds: 5 })
 })

@@ -153,21 +153,20 @@ export class Turn {
   async report(...said: readonly Condition[]): Promise<void> {
     const { kit, managed } = this
     const old = (managed['status'] ?? {}) as Values
-    const status: Record<string, unknown> = { ...old }
-    if (this.#atProvider) status['atProvider'] = this.#atProvider
-    if (this.request) status['lastHandledReconcileAt'] = this.request
     const held = conditionsOf(managed)
-    const now = { lastTransitionTime: timestamp(kit.clock.now()) }
-    const generation = managed.metadata.generation
-    const own = said.map((condition) => ({
-      ...this.#redacted(condition),
-      ...now,
-      ...(generation ? { observedGeneration: generation } : {}),
-    }))
-    const seen =
-      this.#ready && !said.some(({ type }) => type === 'Ready') ? [{ ...this.#redacted(this.#ready), ...now }] : []
-    status['conditions'] = setConditions(held, ...seen, ...own)
-    if (status['conditions'] === held && equal(status, old)) return
+    const wanted = this.#conditions(said)
+    const set = setConditions(held, ...wanted)
+    const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
+    if (set === held && sameSight && !this.request) return
+    const lastTransitionTime = timestamp(kit.clock.now())
+    const status = {
+      ...old,
+      ...(sameSight ? {} : { atProvider: this.#atProvider }),
+      ...(this.request ? { lastHandledReconcileAt: this.request } : {}),
+      conditions: set.map((condition) =>
+        wanted.includes(condition) ? { ...condition, lastTransitionTime } : condition,
+      ),
+    }
     try {
       const written = { ...managed, status }
       this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal: this.signal })
@@ -177,6 +176,17 @@ export class Turn {
       if (isConflict(error)) throw error
       throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
     }
+  }
+
+  /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
+  #conditions(said: readonly Condition[]): readonly Condition[] {
+    const { generation } = this.managed.metadata
+    const own = said.map((condition) => ({
+      ...this.#redacted(condition),
+      ...(generation ? { observedGeneration: generation } : {}),
+    }))
+    const known = said.some(({ type }) => type === 'Ready')
+    return this.#ready && !known ? [this.#redacted(this.#ready), ...own] : own
   }
 
   /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */
@@ -206,7 +216,8 @@ export class Turn {
   poll(): Next {
     const { kit, managed } = this
     const asked = pollIntervalOf(managed)
-    const interval = asked === undefined ? kit.pollSeconds : Math.max(asked, kit.minPollSeconds)
+    const settled = asked === undefined ? kit.pollSeconds : Math.max(asked, kit.minPollSeconds)
+    const interval = this.#ready?.status === 'False' ? Math.min(settled, kit.unreadySeconds) : settled
     const seconds = kit.adjustPoll(managed, interval)
     return seconds > 0 ? { after: 'poll', seconds } : { after: 'never' }
   }
