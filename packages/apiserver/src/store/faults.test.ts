@@ -19,7 +19,7 @@ const faults: Record<string, Fault> = {
   FullDisk: {
     because: 'there is no space',
     begin: (disk) => {
-      disk.full = true
+      disk.free = 0
     },
     want: { code: 'ENOSPC', message: /cannot write to the store: no space is left on the disk\. Reads go on/ },
   },
@@ -63,7 +63,7 @@ for (const [name, { because, begin, want }] of Object.entries(faults)) {
     assert.deepEqual(heard, [])
     assert.ok(store.failure instanceof StoreWriteError)
 
-    disk.full = false
+    disk.free = Infinity
     disk.faults = well
     const [change] = await store.write([put('/t/things/a', { n: 4 })])
     assert.ok(change!.revision > tipBefore!.revision + 2, 'a revision that was refused is never given out again')
@@ -97,10 +97,30 @@ test('a snapshot that fails costs nothing but the snapshot', async () => {
   const disk = new SimulatedDisk(seeded(3))
   const store = await openStore({ ...options(disk), snapshotBytes: 2000 })
   await store.write([put('/t/things/a', { text: 'x'.repeat(3000) })])
-  disk.full = true
+  disk.free = 0
   for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
-  disk.full = false
+  disk.free = Infinity
   await store.write([put('/t/things/b', { text: 'x'.repeat(3000) })])
   assert.equal(store.count(''), 2)
   await store.close()
+})
+
+test('a disk with a little space left is not filled up with attempts, and takes what fits', async () => {
+  const disk = new SimulatedDisk(seeded(4))
+  const store = await openStore(options(disk))
+  await store.write([put('/t/things/a', { n: 1 })])
+  disk.free = 40_000
+  for (let i = 0; i < 20; i++) {
+    await assert.rejects(store.write([put('/t/things/b', { text: 'x'.repeat(60_000) })]), { code: 'ENOSPC' })
+  }
+  const logs = [...disk.contents().keys()].filter((path) => path.includes('/log-'))
+  assert.ok(logs.length <= 2, logs.join())
+  for (let i = 0; i < 3; i++) await store.write([put('/t/things/c', { i })])
+  const state = stateOf(store)
+  await store.close()
+  for (const after of [disk, disk.afterPowerLoss()]) {
+    const again = await openStore(options(after))
+    assert.deepEqual(stateOf(again), state)
+    await again.close()
+  }
 })

@@ -28,6 +28,8 @@ export interface OpenFile {
   read(into: Uint8Array, position: number): Promise<number>
   /** Returns how many bytes it wrote, which may be fewer than given. */
   write(bytes: Uint8Array, position: number): Promise<number>
+  /** Gives back the space behind. */
+  truncate(size: number): Promise<void>
   sync(): Promise<void>
   close(): Promise<void>
 }
@@ -83,6 +85,10 @@ class NodeFile implements OpenFile {
     const written = await call<number>(write)
     if (this.#syncEachWrite) await this.sync()
     return written
+  }
+
+  truncate(size: number): Promise<void> {
+    return call((done) => fs.ftruncate(this.#descriptor, size, done))
   }
 
   sync(): Promise<void> {

@@ -50,7 +50,8 @@ export async function load(loading: Loading): Promise<Loaded> {
   const found = await findLog(files, directory, names)
   const { base, bases } = chooseBase(directory, snapshots, found)
   const values = new Values(loading)
-  const store = snapshots.includes(base) ? await loadSnapshot(loading, base, values) : undefined
+  const store = snapshots.length > 0 ? await storeOf(loading, snapshots.at(-1)!) : undefined
+  if (snapshots.includes(base)) await loadSnapshot(loading, base, values)
   const replay = new Replay(loading, values, bases.at(-1)!)
   const log = await readLog(files, found, base, (frame, file) => replay.apply(frame, file))
   checkBelongTogether(loading, snapshots, store, log)
@@ -104,11 +105,17 @@ export function snapshotFile(revision: number): string {
   return `snapshot-${String(revision).padStart(16, '0')}`
 }
 
-async function loadSnapshot(loading: Loading, revision: number, values: Values): Promise<string> {
-  const { files, directory, state, parsed } = loading
+/** Which store a snapshot is of. */
+async function storeOf({ files, directory }: Loading, revision: number): Promise<string> {
   const path = join(directory, snapshotFile(revision))
   const header = await readSnapshotHeader(files, path)
   if (header.revision !== revision) throw new StoreCorruptError(path, 0, `it is of revision ${header.revision}`)
+  return header.store
+}
+
+async function loadSnapshot(loading: Loading, revision: number, values: Values): Promise<void> {
+  const { files, directory, state, parsed } = loading
+  const path = join(directory, snapshotFile(revision))
   for await (const records of readSnapshot(files, path)) {
     for (const record of records) {
       state.load(new Version(parsed, record.key, record.revision, values.of(record), false))
@@ -116,7 +123,6 @@ async function loadSnapshot(loading: Loading, revision: number, values: Values):
   }
   state.revision = revision
   state.compacted = revision
-  return header.store
 }
 
 function checkBelongTogether(

@@ -33,7 +33,10 @@ export interface SegmentHeader {
   readonly revision: number
   /** What was compacted then. */
   readonly compacted: number
-  /** How far the file before is good. Whatever comes behind was never acknowledged. */
+  /**
+   * Which file is before this one, and how far it is good. Whatever is behind that, and
+   * every file between the two, was never acknowledged.
+   */
   readonly previous?: Place
 }
 
@@ -64,6 +67,8 @@ export interface LogOptions {
 interface Segment {
   readonly sequence: number
   readonly file: OpenFile
+  /** Where the first frame goes. */
+  readonly begin: number
   position: number
   prepared: number
   checksum: number
@@ -194,7 +199,7 @@ export class Log {
       throw error
     }
     const position = aligned(bytes.length, BLOCK)
-    this.#segment = { sequence, file, position, prepared: position, checksum }
+    this.#segment = { sequence, file, begin: position, position, prepared: position, checksum }
     this.#segments.push({ sequence, revision })
     return this.#segment
   }
@@ -214,7 +219,22 @@ export class Log {
    * was refused is also gone for good; if not, the next write tries again.
    */
   async #abandon(batch: Batch): Promise<void> {
-    await this.#leave()
+    const segment = this.#segment
+    if (segment && segment.position > segment.begin) {
+      await segment.file.truncate(segment.position).catch(() => {}) // The space may be all that is left.
+      await this.#leave()
+    } else await this.#dropEmpty()
     await this.#begin(batch).catch(() => {})
+  }
+
+  /** A file without a good frame is of no use: a full disk must not fill up with them. */
+  async #dropEmpty(): Promise<void> {
+    const segment = this.#segment
+    if (!segment) return
+    const { files, directory } = this.#options
+    this.#segment = undefined
+    this.#segments = this.#segments.filter(({ sequence }) => sequence !== segment.sequence)
+    await segment.file.close().catch(() => {})
+    await files.remove(join(directory, segmentFile(segment.sequence))).catch(() => {})
   }
 }

@@ -16,7 +16,7 @@ export interface LogFiles {
   readonly sequences: readonly number[]
   /** Files that go on one from the other, up to the newest; oldest first. */
   readonly chain: readonly Segment[]
-  /** Files that are not part of it, though they are no older. */
+  /** Files after it, which cannot be read. */
   readonly unused: readonly string[]
   /** The file before the chain, if it is there but cannot be read, and why. */
   readonly damaged: { readonly path: string; readonly what: string } | undefined
@@ -47,12 +47,14 @@ export async function findLog(files: Files, directory: string, names: readonly s
   for (const sequence of sequences.toReversed()) {
     const wanted = chain[0] ? (chain[0].header.previous?.sequence ?? 0) : undefined
     if (wanted !== undefined && sequence < wanted) break
+    // Files between two of the chain were begun, failed, and count for nothing.
+    if (wanted !== undefined && sequence > wanted) continue
     const path = join(directory, segmentFile(sequence))
-    const segment = wanted === undefined || sequence === wanted ? await openSegment(files, path) : undefined
+    const segment = await openSegment(files, path, sequence)
     if (typeof segment === 'object') chain.unshift(segment)
-    else if (sequence !== wanted) unused.push(path)
+    else if (wanted === undefined) unused.push(path)
     else {
-      damaged = { path, what: segment ?? '' }
+      damaged = { path, what: segment }
       break
     }
   }
@@ -103,7 +105,7 @@ export async function readLog(
   }
 }
 
-async function openSegment(files: Files, path: string): Promise<Segment | string> {
+async function openSegment(files: Files, path: string, sequence: number): Promise<Segment | string> {
   const file = await files.open(path, 'read')
   try {
     const block = Buffer.alloc(BLOCK)
@@ -112,6 +114,7 @@ async function openSegment(files: Files, path: string): Promise<Segment | string
     if (frame.kind !== Kind.segment) return 'it does not begin as a log file does'
     const header = jsonOf(frame) as SegmentHeader
     if (header.format !== 1) return `its format is ${header.format}, which this version does not know`
+    if (header.sequence !== sequence) return `by its header it is ${segmentFile(header.sequence)}`
     return { path, header, checksum: frame.checksum, begin: aligned(sizeOf(frame), BLOCK) }
   } finally {
     await file.close()

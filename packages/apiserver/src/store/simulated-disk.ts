@@ -35,8 +35,8 @@ const noFaults: DiskFaults = { shortWrite: 0, failedWrite: 0, failedSync: 0 }
  */
 export class SimulatedDisk implements Files {
   faults: DiskFaults = noFaults
-  /** While true, nothing that needs new space can be written. */
-  full = false
+  /** Bytes that can still be written where there were none before. */
+  free = Infinity
   /** So many operations later the power fails: nothing answers any more. */
   operationsLeft = Infinity
   readonly lost: Promise<void>
@@ -87,7 +87,9 @@ export class SimulatedDisk implements Files {
 
   async remove(path: string): Promise<void> {
     await this.#operation()
-    if (!this.#names.has(path)) throw systemError('ENOENT', path)
+    const inode = this.#names.get(path)
+    if (!inode) throw systemError('ENOENT', path)
+    this.free += inode.visible.length
     this.#changeName({ do: 'remove', path })
   }
 
@@ -145,6 +147,13 @@ export class SimulatedDisk implements Files {
         this.#sync(inode)
         return written
       },
+      truncate: async (size) => {
+        await this.#operation()
+        if (size >= inode.visible.length) return
+        this.free += inode.visible.length - size
+        inode.visible = Buffer.from(inode.visible.subarray(0, size))
+        for (const block of inode.dirty) if (block * BLOCK >= size) inode.dirty.delete(block)
+      },
       sync: async () => {
         await this.#operation()
         this.#sync(inode)
@@ -155,11 +164,12 @@ export class SimulatedDisk implements Files {
 
   #write(inode: Inode, bytes: Uint8Array, position: number): number {
     const { shortWrite, failedWrite } = this.faults
-    const noSpace = this.full && position + bytes.length > inode.visible.length
+    const noSpace = position + bytes.length - inode.visible.length > this.free
     const fails = noSpace || this.#chance(failedWrite)
     const short = fails || this.#chance(shortWrite)
     const count = short ? Math.max(fails ? 0 : 1, Math.floor(this.#random() * bytes.length)) : bytes.length
-    const room = noSpace ? Math.max(0, Math.min(count, inode.visible.length - position)) : count
+    const room = noSpace ? Math.max(0, Math.min(count, inode.visible.length + this.free - position)) : count
+    this.free -= Math.max(0, position + room - inode.visible.length)
     put(inode, bytes.subarray(0, room), position)
     if (fails) throw systemError(noSpace ? 'ENOSPC' : 'EIO', 'write')
     return room
@@ -173,7 +183,7 @@ export class SimulatedDisk implements Files {
       throw systemError('EIO', 'fdatasync')
     }
     for (const block of inode.dirty) copyBlock(inode.visible, inode, block)
-    if (inode.durable.length < inode.visible.length) inode.durable = grown(inode.durable, inode.visible.length)
+    inode.durable = resized(inode.durable, inode.visible.length)
     inode.dirty.clear()
   }
 
@@ -182,11 +192,13 @@ export class SimulatedDisk implements Files {
     // Often all made it, or nothing: then what is left is a batch that nobody was told about.
     if (luck < 0.3) return copyOf(inode.visible)
     if (luck < 0.5) return copyOf(inode.durable)
-    const size = between(this.#random, inode.durable.length, inode.visible.length)
-    const content = Buffer.from(grown(inode.durable, size))
+    const [shorter, longer] = [inode.durable.length, inode.visible.length].sort((a, b) => a - b) as [number, number]
+    const size = between(this.#random, shorter, longer)
+    const content = Buffer.from(resized(inode.durable, size))
     for (const block of inode.dirty) {
-      for (let at = block * BLOCK; at < Math.min(size, (block + 1) * BLOCK); at += SECTOR) {
-        const end = Math.min(at + SECTOR, size)
+      const blockEnd = Math.min(size, inode.visible.length, (block + 1) * BLOCK)
+      for (let at = block * BLOCK; at < blockEnd; at += SECTOR) {
+        const end = Math.min(at + SECTOR, blockEnd)
         const fate = this.#random()
         if (fate < 0.6) inode.visible.copy(content, at, at, end)
         else if (fate < 0.65) for (let i = at; i < end; i++) content[i] = Math.floor(this.#random() * 256)
@@ -232,6 +244,10 @@ function copyBlock(from: Buffer, to: Inode, block: number): void {
 
 function grown(buffer: Buffer, size: number): Buffer {
   return buffer.length >= size ? buffer : Buffer.concat([buffer], size)
+}
+
+function resized(buffer: Buffer, size: number): Buffer {
+  return grown(buffer, size).subarray(0, size)
 }
 
 function between(random: () => number, low: number, high: number): number {

@@ -118,7 +118,9 @@ export class Simulation {
 
   /** The disk is well most of the time; bad times come and go. */
   #weather(): void {
-    this.#disk.full = this.#chance(this.#disk.full ? 0.8 : 0.01)
+    const full = this.#disk.free < Infinity
+    if (!this.#chance(full ? 0.8 : 0.01)) this.#disk.free = Infinity
+    else if (!full) this.#disk.free = this.#below(3) * this.#below(20_000)
     const bad = this.#chance(this.#disk.faults.failedSync > 0 ? 0.8 : 0.01)
     this.#disk.faults = { shortWrite: 0.1, failedWrite: bad ? 0.1 : 0, failedSync: bad ? 0.2 : 0 }
   }
