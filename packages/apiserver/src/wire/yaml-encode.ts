@@ -176,7 +176,8 @@ interface Shape {
 function analyze(text: string): Shape {
   if (text === '') return { plain: true, singleQuoted: true, block: false }
   const chars = [...text]
-  const special = chars.some((char) => !isPrintable(char))
+  // go-yaml writes the rarer line breaks as they are and loses them on the way back; quoting keeps them.
+  const special = chars.some((char) => !isPrintable(char) || (char !== '\n' && isBreak(char)))
   const breaks = chars.some(isBreak)
   const spaceBreak = / [\n\r\u0085\u2028\u2029]/.test(text)
   const breakSpace = /[\n\r\u0085\u2028\u2029] /.test(text)

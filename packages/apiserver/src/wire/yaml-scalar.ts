@@ -59,7 +59,7 @@ function parseInteger(text: string): number | bigint | undefined {
 
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
 
-/** Would a reader take this text for itself, or for a number, a boolean, a time? */
+/** Would a reader take this text for itself, or for a number, a boolean, a time, a merge? (go-yaml forgets the last.) */
 export function readsAsText(text: string): boolean {
-  return !isTimestamp(text) && resolvePlain(text) === text && !base60.test(text)
+  return text !== '<<' && !isTimestamp(text) && resolvePlain(text) === text && !base60.test(text)
 }
