@@ -36,7 +36,7 @@ const LEFTOVER = /^\.snapshot-\d{16}\.tmp$/
 /** Stands while a restore is under way. */
 export const RESTORING = 'restoring'
 
-/** Fills the state from the oldest snapshot and the log after it: history is whole since then. */
+/** Fills the state from a snapshot and the log after it: history is whole since then. */
 export async function load(loading: Loading): Promise<Loaded> {
   const { files, directory, state } = loading
   const names = await files.list(directory)
@@ -45,8 +45,6 @@ export async function load(loading: Loading): Promise<Loaded> {
   }
   const snapshots = names.flatMap((name) => SNAPSHOT_FILE.exec(name)?.[1] ?? []).map(Number)
   snapshots.sort((a, b) => a - b)
-  for (const name of names.filter((name) => LEFTOVER.test(name))) await files.remove(join(directory, name))
-
   const found = await findLog(files, directory, names)
   const { base, bases } = chooseBase(directory, snapshots, found)
   const values = new Values(loading)
@@ -56,7 +54,8 @@ export async function load(loading: Loading): Promise<Loaded> {
   const log = await readLog(files, found, base, (frame, file) => replay.apply(frame, file))
   checkBelongTogether(loading, snapshots, store, log)
   state.revision = Math.max(base, log.revision)
-  await removeStale(loading, snapshots.filter((revision) => revision < base).map(snapshotFile), log.stale)
+  const outdated = snapshots.filter((revision) => revision < base).map(snapshotFile)
+  await removeStale(loading, [...names.filter((name) => LEFTOVER.test(name)), ...outdated, ...log.stale])
   return {
     store: store ?? log.store,
     bases,
@@ -90,9 +89,9 @@ function chooseBase(directory: string, snapshots: readonly number[], { chain, da
 }
 
 /** What an interrupted clean-up left. In order for certain: a log must not vanish before what needs it. */
-async function removeStale({ files, directory }: Loading, snapshots: readonly string[], logs: readonly string[]) {
+async function removeStale({ files, directory }: Loading, names: readonly string[]): Promise<void> {
   try {
-    for (const name of [...snapshots, ...logs]) {
+    for (const name of names) {
       await files.remove(join(directory, name))
       await files.syncDirectory(directory)
     }

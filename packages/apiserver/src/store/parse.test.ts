@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stringify } from '@crosstie/kube'
+import { parseJson, stringify } from '@crosstie/kube'
 import fc from 'fast-check'
-import { parseJson } from './parse.js'
 
 interface Case {
   readonly because: string

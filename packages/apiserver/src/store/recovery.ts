@@ -16,10 +16,15 @@ export interface LogFiles {
   readonly sequences: readonly number[]
   /** Files that go on one from the other, up to the newest; oldest first. */
   readonly chain: readonly Segment[]
-  /** Files after it, which cannot be read. */
-  readonly unused: readonly string[]
-  /** The file before the chain, if it is there but cannot be read, and why. */
-  readonly damaged: { readonly path: string; readonly what: string } | undefined
+  /** Files after it that cannot be read. */
+  readonly unused: readonly Unreadable[]
+  /** The file before the chain, if it is there but cannot be read. */
+  readonly damaged: Unreadable | undefined
+}
+
+interface Unreadable {
+  readonly path: string
+  readonly what: string
 }
 
 /** The log as it was read. */
@@ -42,7 +47,7 @@ export async function findLog(files: Files, directory: string, names: readonly s
   const sequences = names.flatMap((name) => LOG_FILE.exec(name)?.[1] ?? []).map(Number)
   sequences.sort((a, b) => a - b)
   const chain: Segment[] = []
-  const unused: string[] = []
+  const unused: Unreadable[] = []
   let damaged: LogFiles['damaged']
   for (const sequence of sequences.toReversed()) {
     const wanted = chain[0] ? (chain[0].header.previous?.sequence ?? 0) : undefined
@@ -52,7 +57,7 @@ export async function findLog(files: Files, directory: string, names: readonly s
     const path = join(directory, segmentFile(sequence))
     const segment = await openSegment(files, path, sequence)
     if (typeof segment === 'object') chain.unshift(segment)
-    else if (wanted === undefined) unused.push(path)
+    else if (wanted === undefined) unused.push({ path, what: segment })
     else {
       damaged = { path, what: segment }
       break
@@ -73,13 +78,9 @@ export async function readLog(
   visit: (frame: Frame, file: string) => void,
 ): Promise<FoundLog> {
   const { chain, sequences } = found
-  const needed = chain.slice(
-    Math.max(
-      0,
-      chain.findLastIndex(({ header }) => header.revision <= base),
-    ),
-  )
-  for (const path of found.unused) await checkHoldsNothing(files, path)
+  const first = chain.findLastIndex(({ header }) => header.revision <= base)
+  const needed = chain.slice(Math.max(0, first))
+  for (const unreadable of found.unused) await checkHoldsNothing(files, unreadable)
   let revision = needed[0]?.header.revision ?? base
   let last: Place | undefined
   for (const [i, segment] of needed.entries()) {
@@ -122,12 +123,10 @@ async function openSegment(files: Files, path: string, sequence: number): Promis
 }
 
 /** A file that was begun but never used (the disk was full, the power failed) may be there, if it holds no change. */
-async function checkHoldsNothing(files: Files, path: string): Promise<void> {
+async function checkHoldsNothing(files: Files, { path, what }: Unreadable): Promise<void> {
   const buffer = await readFile(files, path)
   const found = nextFrame(buffer, 0, (frame) => frame.kind === Kind.changes)
-  if (found !== undefined) {
-    throw new StoreCorruptError(path, 0, `its header is not valid, but there are changes at byte ${found}`)
-  }
+  if (found !== undefined) throw new StoreCorruptError(path, 0, `${what}, but there are changes at byte ${found}`)
 }
 
 interface End {

@@ -1,5 +1,4 @@
-import { type KubeObject, stringify } from '@crosstie/kube'
-import { parseJson } from './parse.js'
+import { type KubeObject, parseJson, stringify } from '@crosstie/kube'
 import type { Slabs } from './slabs.js'
 import type { Stored } from './store.js'
 
