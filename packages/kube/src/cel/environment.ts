@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from './functions.js'
-import { bareTypes, opaqueType, type Type, typeOfType, types } from './types.js'
+import { listOf, mapOf, opaqueType, type Type, typeOfType, typeParam, types } from './types.js'
 
 /** What a struct type of the environment offers. */
 export interface StructFields {
@@ -24,8 +24,8 @@ export const namedTypes: ReadonlyMap<string, Type> = new Map(
     types.double,
     types.duration,
     types.int,
-    bareTypes.list,
-    bareTypes.map,
+    listOf(typeParam('A')),
+    mapOf(typeParam('A'), typeParam('B')),
     types.null,
     types.string,
     types.timestamp,

@@ -3,11 +3,22 @@ import { type Token, tokenize } from './lexer.js'
 import { bytesLiteral, doubleLiteral, intLiteral, type LiteralResult, stringLiteral, uintLiteral } from './literals.js'
 import { expandMacro, MacroBuilder, MacroError } from './macros.js'
 import { type Issue, nowhere } from './source.js'
+import {
+  argumentStart,
+  Derailed,
+  fieldName,
+  indexStart,
+  listStart,
+  mapStart,
+  operandStart,
+  structStart,
+  TokenStream,
+} from './token-stream.js'
 
 const recursionMax = 250
 const codePointsMax = 100_000
 
-/** Stops parsing; the reason is among the issues already. */
+/** Ends the parse; the reason is among the issues already. */
 class Stop {}
 
 const reserved = new Set(
@@ -15,14 +26,6 @@ const reserved = new Set(
     ' ',
   ),
 )
-
-const literals = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
-const operandStart = `{'[', '{', '(', '.', '-', '!', ${literals}}`
-const argumentStart = `{'[', '{', '(', ')', '.', '-', '!', ${literals}}`
-const indexStart = `{'[', '{', '(', '.', '-', '!', '?', ${literals}}`
-
-const relations = new Set(['<', '<=', '>=', '>', '==', '!=', 'in'])
-const afterOperand = new Set([...relations, ...'&& || [ ] } ) . , - ? : + * / % <EOF>'.split(' ')])
 
 export interface ParserOptions {
   /** Whether `sortBy` is a macro, as it is where the lists extension is enabled. */
@@ -42,19 +45,24 @@ export function parse(text: string, options: ParserOptions = {}): ParseResult {
     const message = `expression code point size exceeds limit: size: ${size}, limit ${codePointsMax}`
     return { expr: undefined, issues: [{ offset: nowhere, message }] }
   }
-  const parser = new Parser(text, tokenize(text, issues), issues, options.lists ?? false)
-  const expr = parser.parse()
+  const tokens = new TokenStream(text, tokenize(text, issues), issues)
+  const expr = new Parser(tokens, issues, options.lists ?? false).parse()
   return { expr: issues.length > 0 ? undefined : expr, issues }
 }
 
+interface Operator {
+  readonly id: number
+  readonly token: Token
+}
+
+/** One method for each level of the grammar, from the loosest binding to the tightest. */
 class Parser {
-  private at = 0
   private ids = 0
   private depth = 0
+  private readonly heights = new WeakMap<Expr, number>()
 
   constructor(
-    private readonly text: string,
-    private readonly tokens: readonly Token[],
+    private readonly tokens: TokenStream,
     private readonly issues: Issue[],
     private readonly lists: boolean,
   ) {}
@@ -62,7 +70,7 @@ class Parser {
   parse(): Expr | undefined {
     try {
       const expr = this.expr()
-      if (this.peek().kind !== 'end') this.unexpectedAtEnd()
+      this.tokens.end()
       return expr
     } catch (error) {
       if (error instanceof Stop) return undefined
@@ -72,88 +80,66 @@ class Parser {
 
   private readonly nextId = (): number => ++this.ids
 
-  private peek(ahead = 0): Token {
-    return this.tokens[Math.min(this.at + ahead, this.tokens.length - 1)]!
+  /** Parses; after a complaint that nothing further in could deal with, goes on where that makes sense. */
+  private recovering(parse: () => Expr, postfix = false): Expr {
+    const { offset } = this.tokens.peek()
+    try {
+      return parse()
+    } catch (error) {
+      if (!(error instanceof Derailed)) throw error
+      this.tokens.recover(postfix)
+      return { kind: 'literal', id: this.nextId(), offset, value: null }
+    }
   }
 
-  private next(): Token {
-    const token = this.peek()
-    this.at++
-    return token
+  /** Notes how deep operators and selections are nested, which is limited like the nesting of brackets. */
+  private nested<T extends Expr>(expr: T, children: readonly Expr[], levels: 0 | 1): T {
+    let height: number = levels
+    for (const child of children) height = Math.max(height, (this.heights.get(child) ?? 0) + levels)
+    if (height > recursionMax) {
+      this.issues.push({ offset: nowhere, message: 'max recursion depth exceeded' })
+      throw new Stop()
+    }
+    if (height > 0) this.heights.set(expr, height)
+    return expr
   }
 
-  private isPunctuation(text: string, ahead = 0): boolean {
-    const token = this.peek(ahead)
-    return token.kind === 'punctuation' && token.text === text
-  }
-
-  private accept(text: string): Token | undefined {
-    return this.isPunctuation(text) ? this.next() : undefined
-  }
-
-  private syntaxError(token: Token, message: string): void {
-    this.issues.push({ offset: token.offset, message: `Syntax error: ${message}` })
-  }
-
-  private mismatched(expecting: string): never {
-    const token = this.peek()
-    this.syntaxError(token, `mismatched input '${token.text}' expecting ${expecting}`)
-    throw new Stop()
-  }
-
-  private unexpectedAtEnd(): void {
-    const token = this.peek()
-    const word = this.peek(1).kind === 'end' ? 'extraneous' : 'mismatched'
-    this.syntaxError(token, `${word} input '${token.text}' expecting <EOF>`)
-  }
-
-  /** Takes a closing bracket; a missing or a surplus token is forgiven, but reported. */
-  private close(text: string, expecting = `'${text}'`): void {
-    if (this.accept(text)) return
-    const token = this.peek()
-    if (expecting !== `'${text}'`) this.mismatched(expecting)
-    if (this.isPunctuation(text, 1)) {
-      this.syntaxError(token, `extraneous input '${token.text}' expecting '${text}'`)
-      this.at += 2
-    } else if (afterOperand.has(token.text)) {
-      this.syntaxError(token, `missing '${text}' at '${token.text}'`)
-    } else this.mismatched(expecting)
-  }
-
-  private expr(expecting = operandStart): Expr {
+  private expr(): Expr {
     if (++this.depth > recursionMax) {
       this.issues.push({ offset: nowhere, message: `expression recursion limit exceeded: ${recursionMax}` })
       throw new Stop()
     }
-    const condition = this.logical('||', expecting)
-    let expr = condition
-    const question = this.accept('?')
-    if (question) {
-      const id = this.nextId()
-      const whenTrue = this.logical('||', operandStart)
-      if (!this.accept(':')) this.mismatched("':'")
-      expr = this.call(id, question, '_?_:_', undefined, [condition, whenTrue, this.expr()])
-    }
+    const expr = this.recovering(() => this.conditional())
     this.depth--
     return expr
   }
 
-  private logical(operator: '||' | '&&', expecting: string): Expr {
-    const terms = [operator === '||' ? this.logical('&&', expecting) : this.relation(expecting)]
-    const operators: { id: number; token: Token }[] = []
-    for (let token = this.accept(operator); token; token = this.accept(operator)) {
-      terms.push(operator === '||' ? this.logical('&&', operandStart) : this.relation(operandStart))
+  private conditional(): Expr {
+    const condition = this.logical('||')
+    const question = this.tokens.accept('?')
+    if (!question) return condition
+    const id = this.nextId()
+    const whenTrue = this.tokens.within([':'], false, () => this.logical('||'))
+    this.tokens.colon()
+    return this.call(id, question, '_?_:_', undefined, [condition, whenTrue, this.expr()])
+  }
+
+  private logical(operator: '||' | '&&'): Expr {
+    const operand = () => (operator === '||' ? this.logical('&&') : this.relation())
+    const terms = [operand()]
+    const operators: Operator[] = []
+    for (let token = this.tokens.accept(operator); token; token = this.tokens.accept(operator)) {
+      terms.push(operand())
       operators.push({ id: this.nextId(), token })
     }
-    if (terms.length === 1) return terms[0]!
-    return this.balance(`_${operator}_`, terms, operators, 0, operators.length - 1)
+    return terms.length === 1 ? terms[0]! : this.balance(`_${operator}_`, terms, operators, 0, operators.length - 1)
   }
 
   /** Long chains become a balanced tree, so that their depth stays small. */
   private balance(
     name: string,
     terms: readonly Expr[],
-    operators: readonly { id: number; token: Token }[],
+    operators: readonly Operator[],
     low: number,
     high: number,
   ): Expr {
@@ -161,196 +147,202 @@ class Parser {
     const left = middle === low ? terms[middle]! : this.balance(name, terms, operators, low, middle - 1)
     const right = middle === high ? terms[middle + 1]! : this.balance(name, terms, operators, middle + 1, high)
     const { id, token } = operators[middle]!
-    return { kind: 'call', id, offset: token.offset, name, target: undefined, args: [left, right] }
+    const args = [left, right]
+    return this.nested({ kind: 'call', id, offset: token.offset, name, target: undefined, args }, args, 0)
   }
 
-  private relation(expecting: string): Expr {
-    let left = this.sum(expecting)
-    while (this.isRelation()) {
-      const operator = this.next()
+  private relation(): Expr {
+    let left = this.sum()
+    while (this.tokens.isRelation()) {
+      const operator = this.tokens.next()
       const id = this.nextId()
       const name = operator.text === 'in' ? '@in' : `_${operator.text}_`
-      left = this.call(id, operator, name, undefined, [left, this.sum(operandStart)])
+      left = this.call(id, operator, name, undefined, [left, this.sum()])
     }
     return left
   }
 
-  private isRelation(): boolean {
-    const { kind, text } = this.peek()
-    return (kind === 'punctuation' || kind === 'ident') && relations.has(text)
+  private sum(): Expr {
+    return this.binary(['+', '-'], () => this.product())
   }
 
-  private sum(expecting: string): Expr {
-    let left = this.product(expecting)
-    while (this.isPunctuation('+') || this.isPunctuation('-')) {
-      const operator = this.next()
+  private product(): Expr {
+    return this.binary(['*', '/', '%'], () => this.unary())
+  }
+
+  private binary(operators: readonly string[], operand: () => Expr): Expr {
+    let left = operand()
+    while (operators.some((operator) => this.tokens.is(operator))) {
+      const operator = this.tokens.next()
       const id = this.nextId()
-      left = this.call(id, operator, `_${operator.text}_`, undefined, [left, this.product(operandStart)])
+      left = this.call(id, operator, `_${operator.text}_`, undefined, [left, operand()])
     }
     return left
   }
 
-  private product(expecting: string): Expr {
-    let left = this.unary(expecting)
-    while (this.isPunctuation('*') || this.isPunctuation('/') || this.isPunctuation('%')) {
-      const operator = this.next()
-      const id = this.nextId()
-      left = this.call(id, operator, `_${operator.text}_`, undefined, [left, this.unary(operandStart)])
-    }
-    return left
+  private unary(): Expr {
+    return this.recovering(() => {
+      const { tokens } = this
+      tokens.require(operandStart, (ahead) => tokens.isOperandStart(ahead))
+      const first = tokens.peek()
+      if (tokens.is('!')) return this.not(first)
+      const kind = tokens.peek(1).kind
+      if (!tokens.is('-') || kind === 'int' || kind === 'float') return this.member()
+      if (!tokens.isOperandStart(1)) {
+        tokens.noAlternative(1)
+        throw new Derailed()
+      }
+      return this.negation(first)
+    })
   }
 
-  private unary(expecting: string): Expr {
-    const first = this.peek()
-    if (this.isPunctuation('!')) return this.repeated('!', first, '!_')
-    const signedLiteral = this.peek(1).kind === 'int' || this.peek(1).kind === 'float'
-    if (this.isPunctuation('-') && !signedLiteral) return this.repeated('-', first, '-_')
-    return this.member(expecting)
-  }
-
-  private repeated(operator: string, first: Token, name: string): Expr {
+  private not(first: Token): Expr {
     let count = 0
-    while (this.accept(operator)) count++
-    if (count % 2 === 0) return this.member(operandStart)
+    while (this.tokens.accept('!')) count++
+    if (!this.tokens.isOperandStart()) {
+      const token = this.tokens.peek()
+      this.tokens.report(token, `extraneous input '${token.text}' expecting ${operandStart}`)
+      throw new Derailed()
+    }
+    if (count % 2 === 0) return this.member()
     const id = this.nextId()
-    return this.call(id, first, name, undefined, [this.member(operandStart)])
+    return this.call(id, first, '!_', undefined, [this.member()])
   }
 
-  private member(expecting: string): Expr {
-    let expr = this.primary(expecting)
+  private negation(first: Token): Expr {
+    let count = 0
+    while (this.tokens.accept('-')) count++
+    if (count % 2 === 0) return this.member()
+    const id = this.nextId()
+    return this.call(id, first, '-_', undefined, [this.member()])
+  }
+
+  private member(): Expr {
+    let expr = this.recovering(() => this.primary(), true)
     let plainName = expr.kind === 'ident'
     for (;;) {
-      const dot = this.peek()
-      if (this.accept('.')) {
-        const optional = this.accept('?') !== undefined
-        const selected = this.selection(expr, dot, optional)
+      const token = this.tokens.peek()
+      if (this.tokens.is('.')) {
+        const selected = this.selection(expr)
         plainName &&= selected.kind === 'select'
         expr = selected
-      } else if (this.accept('[')) {
+      } else if (this.tokens.accept('[')) {
         plainName = false
-        expr = this.index(expr, dot)
-      } else if (plainName && this.isPunctuation('{')) {
+        expr = this.index(expr, token)
+      } else if (plainName && this.tokens.is('{')) {
         plainName = false
         expr = this.struct(qualifiedName(expr)!)
       } else return expr
     }
   }
 
-  private selection(operand: Expr, dot: Token, optional: boolean): Expr {
-    const name = this.next()
-    const escaped = name.kind === 'escaped'
-    const keyword = name.text === 'in' || name.text === 'true' || name.text === 'false' || name.text === 'null'
-    if (!escaped && (name.kind !== 'ident' || keyword)) this.badSelection(dot, name, optional)
-    if (escaped) this.issues.push({ offset: name.offset, message: "unsupported syntax: '`'" })
-    if (!optional && !escaped && this.isPunctuation('(')) {
-      const open = this.next()
+  private isFieldName(ahead: number): boolean {
+    const { kind, text } = this.tokens.peek(ahead)
+    return kind === 'escaped' || (kind === 'ident' && !/^(?:in|true|false|null)$/.test(text))
+  }
+
+  private selection(operand: Expr): Expr {
+    const { tokens } = this
+    const optional = tokens.is('?', 1)
+    if (!optional && !this.isFieldName(1)) {
+      tokens.noAlternative(1)
+      throw new Derailed()
+    }
+    const dot = tokens.next()
+    if (optional) return this.optionalSelection(operand, dot)
+    const name = tokens.next()
+    if (name.kind === 'escaped') this.issues.push({ offset: name.offset, message: "unsupported syntax: '`'" })
+    else if (tokens.is('(')) {
+      const open = tokens.next()
       const id = this.nextId()
-      return this.call(id, open, name.text, operand, this.args())
+      return this.call(id, open, name.text, operand, this.args(false))
     }
-    if (!optional) {
-      return { kind: 'select', id: this.nextId(), offset: dot.offset, operand, field: name.text, testOnly: false }
+    const base = { kind: 'select' as const, id: this.nextId(), offset: dot.offset }
+    return this.nested({ ...base, operand, field: name.text, testOnly: false }, [operand], 1)
+  }
+
+  private optionalSelection(operand: Expr, dot: Token): Expr {
+    const { tokens } = this
+    tokens.next()
+    const { offset } = tokens.peek()
+    try {
+      tokens.require(fieldName, (ahead) => this.isFieldName(ahead))
+    } catch (error) {
+      this.issues.push({ offset, message: 'unsupported ident kind' })
+      throw error
     }
+    const name = tokens.next()
+    if (name.kind === 'escaped') this.issues.push({ offset: name.offset, message: "unsupported syntax: '`'" })
     const id = this.nextId()
     const field: Expr = { kind: 'literal', id: this.nextId(), offset: name.offset, value: name.text }
     return this.call(id, dot, '_?._', undefined, [operand, field])
   }
 
-  private badSelection(dot: Token, name: Token, optional: boolean): never {
-    if (optional) {
-      this.at--
-      this.syntaxError(name, `mismatched input '${name.text}' expecting {IDENTIFIER, ESC_IDENTIFIER}`)
-      this.issues.push({ offset: name.offset, message: 'unsupported ident kind' })
-    } else if (/^(true|false|null)$/.test(name.text) && name.offset === dot.offset + 1) {
-      this.syntaxError(name, `mismatched input '${name.text}' expecting IDENTIFIER`)
-    } else {
-      const shown = name.kind === 'end' ? this.text.slice(dot.offset) : this.text.slice(dot.offset, name.offset)
-      const input = name.kind === 'end' ? shown : shown + name.text
-      this.syntaxError(name, `no viable alternative at input '${input.replaceAll('\n', '\\n')}'`)
-    }
-    throw new Stop()
-  }
-
   private index(operand: Expr, open: Token): Expr {
-    const optional = this.accept('?') !== undefined
+    const { tokens } = this
+    tokens.require(indexStart, (ahead) => tokens.isOperandStart(ahead) || tokens.is('?', ahead))
+    const optional = tokens.accept('?') !== undefined
     const id = this.nextId()
-    const key = this.expr(optional ? operandStart : indexStart)
-    this.close(']')
+    const key = tokens.within([']'], false, () => this.expr())
+    tokens.close(']')
     return this.call(id, open, optional ? '_[?_]' : '_[_]', undefined, [operand, key])
   }
 
-  private args(): Expr[] {
+  private args(postfix: boolean): Expr[] {
+    const { tokens } = this
     const args: Expr[] = []
-    if (this.accept(')')) return args
-    args.push(this.expr(argumentStart))
-    while (this.accept(',')) args.push(this.expr())
-    this.close(')')
+    tokens.require(argumentStart, (ahead) => tokens.isOperandStart(ahead) || tokens.is(')', ahead))
+    if (tokens.accept(')')) return args
+    tokens.within([',', ')'], postfix, () => {
+      do args.push(this.expr())
+      while (tokens.accept(','))
+    })
+    tokens.close(')')
     return args
   }
 
-  private primary(expecting: string): Expr {
-    const token = this.peek()
-    if (token.kind === 'punctuation') return this.punctuated(token, expecting)
+  private primary(): Expr {
+    const { tokens } = this
+    const token = tokens.peek()
     const literal = this.literal(token, false)
     if (literal) return literal
-    if (token.kind === 'ident' && token.text !== 'in') return this.named('')
-    return this.skip(expecting)
-  }
-
-  private punctuated(token: Token, expecting: string): Expr {
-    if (token.text === '-') {
-      this.next()
-      const literal = this.literal(this.peek(), true, token)
-      if (literal) return literal
-      this.at--
+    if (token.kind === 'ident') return this.named('')
+    if (tokens.is('-')) {
+      tokens.next()
+      return this.literal(tokens.peek(), true, token)!
     }
-    if (this.accept('(')) {
-      const expr = this.expr()
-      this.close(')')
+    if (tokens.accept('(')) {
+      const expr = tokens.within([')'], true, () => this.expr())
+      tokens.close(')')
       return expr
     }
-    if (this.accept('[')) return this.list(token)
-    if (this.accept('{')) return this.map(token)
-    if (token.text === '.' && this.peek(1).kind === 'ident') {
-      this.next()
-      return this.named('.')
+    if (tokens.accept('[')) return this.list(token)
+    if (tokens.accept('{')) return this.map(token)
+    if (!tokens.is('.') || tokens.peek(1).kind !== 'ident') {
+      tokens.noAlternative(1)
+      throw new Derailed()
     }
-    return this.skip(expecting)
-  }
-
-  /** One surplus token before an operand is stepped over, as the real parser does; anything worse ends the parse. */
-  private skip(expecting: string): Expr {
-    const token = this.peek()
-    const after = this.peek(1)
-    const operand =
-      after.kind === 'punctuation'
-        ? ['[', '{', '(', '.', '-', '!'].includes(after.text)
-        : after.kind !== 'end' && after.text !== 'in'
-    if (token.kind === 'end' || !operand) this.mismatched(expecting)
-    this.syntaxError(token, `extraneous input '${token.text}' expecting ${expecting}`)
-    this.next()
-    return this.unary(operandStart)
+    tokens.next()
+    return this.named('.')
   }
 
   private named(prefix: string): Expr {
-    const token = this.next()
-    if (this.isPunctuation('(')) {
-      const open = this.next()
-      if (reserved.has(token.text)) this.reservedIdentifier(token)
-      const id = this.nextId()
-      return this.call(id, open, prefix + token.text, undefined, this.args())
+    const token = this.tokens.next()
+    if (reserved.has(token.text)) {
+      this.issues.push({ offset: token.offset, message: `reserved identifier: ${token.text}` })
     }
-    if (reserved.has(token.text)) this.reservedIdentifier(token)
-    return { kind: 'ident', id: this.nextId(), offset: token.offset, name: prefix + token.text }
-  }
-
-  private reservedIdentifier(token: Token): void {
-    this.issues.push({ offset: token.offset, message: `reserved identifier: ${token.text}` })
+    if (!this.tokens.is('(')) {
+      return { kind: 'ident', id: this.nextId(), offset: token.offset, name: prefix + token.text }
+    }
+    const open = this.tokens.next()
+    const id = this.nextId()
+    return this.call(id, open, prefix + token.text, undefined, this.args(true))
   }
 
   private literal(token: Token, negative: boolean, sign = token): Expr | undefined {
     const result = literalOf(token, negative)
     if (!result) return undefined
-    this.next()
+    this.tokens.next()
     const base = { kind: 'literal' as const, id: this.nextId(), offset: sign.offset }
     if ('value' in result) return { ...base, value: result.value }
     this.issues.push({ offset: sign.offset, message: result.error })
@@ -358,81 +350,87 @@ class Parser {
   }
 
   private list(open: Token): Expr {
+    const { tokens } = this
     const id = this.nextId()
     const elements: Expr[] = []
     const optional: boolean[] = []
-    while (!this.isPunctuation(']')) {
-      if (elements.length > 0 && this.isPunctuation(',')) this.mismatched("']'")
-      if (elements.length === 0 && this.accept(',')) break
-      optional.push(this.accept('?') !== undefined)
+    this.items(']', listStart, () => {
+      optional.push(tokens.accept('?') !== undefined)
       elements.push(this.expr())
-      if (!this.accept(',')) {
-        this.close(']', "{']', ','}")
-        return { kind: 'list', id, offset: open.offset, elements, optional }
-      }
-    }
-    this.close(']')
-    return { kind: 'list', id, offset: open.offset, elements, optional }
+    })
+    return this.nested({ kind: 'list', id, offset: open.offset, elements, optional }, elements, 0)
   }
 
   private map(open: Token): Expr {
     const id = this.nextId()
     const entries: MapEntry[] = []
-    this.entries(() => {
-      const optional = this.accept('?') !== undefined
-      const key = this.expr()
+    this.items('}', mapStart, () => {
+      const optional = this.tokens.accept('?') !== undefined
+      const key = this.tokens.within([':'], false, () => this.expr())
       const colon = this.colon()
+      if (!colon) return
       this.nextId()
       entries.push({ offset: colon.offset, key, value: this.expr(), optional })
     })
-    return { kind: 'map', id, offset: open.offset, entries }
+    const parts = entries.flatMap(({ key, value }) => [key, value])
+    return this.nested({ kind: 'map', id, offset: open.offset, entries }, parts, 0)
   }
 
   private struct(typeName: string): CreateStruct {
-    const open = this.next()
+    const open = this.tokens.next()
     const id = this.nextId()
     const fields: StructField[] = []
-    this.entries(() => {
-      const optional = this.accept('?') !== undefined
-      const name = this.next()
-      if (name.kind !== 'ident') {
-        this.at--
-        this.mismatched('{IDENTIFIER, ESC_IDENTIFIER}')
-      }
+    this.items('}', structStart, () => {
+      const optional = this.tokens.accept('?') !== undefined
+      const name = this.tokens.peek()
+      if (name.kind !== 'ident' && name.kind !== 'escaped') this.tokens.mismatched('{IDENTIFIER, ESC_IDENTIFIER}')
+      this.tokens.next()
+      if (name.kind === 'escaped') this.issues.push({ offset: name.offset, message: "unsupported syntax: '`'" })
       const colon = this.colon()
+      if (!colon) return
       this.nextId()
       fields.push({ offset: colon.offset, name: name.text, value: this.expr(), optional })
     })
-    return { kind: 'struct', id, offset: open.offset, typeName, fields }
+    const values = fields.map((field) => field.value)
+    return this.nested({ kind: 'struct', id, offset: open.offset, typeName, fields }, values, 0)
   }
 
-  private colon(): Token {
-    return this.accept(':') ?? this.mismatched("':'")
-  }
-
-  private entries(one: () => void): void {
-    if (this.accept('}')) return
-    if (!this.accept(',')) {
-      do {
-        one()
-        if (!this.isPunctuation(',')) {
-          this.close('}', "{'}', ','}")
-          return
-        }
-        this.next()
-      } while (!this.isPunctuation('}') && this.peek().kind !== 'end')
+  private colon(): Token | undefined {
+    try {
+      return this.tokens.colon()
+    } catch (error) {
+      if (!(error instanceof Derailed)) throw error
+      this.tokens.recover(true)
+      return undefined
     }
-    this.close('}')
+  }
+
+  /** Items between brackets with commas; one comma may be left over at the end. */
+  private items(bracket: string, start: string, one: () => void): void {
+    const { tokens } = this
+    const starts = (ahead: number) =>
+      start === structStart
+        ? this.isFieldName(ahead) || tokens.is('?', ahead)
+        : tokens.isOperandStart(ahead) || tokens.is('?', ahead)
+    tokens.require(start, (ahead) => starts(ahead) || tokens.is(bracket, ahead) || tokens.is(',', ahead))
+    tokens.within([',', bracket], true, () => {
+      if (tokens.accept(',') || tokens.is(bracket)) return
+      do one()
+      while (starts(1) && tokens.accept(','))
+      tokens.require(`{'${bracket}', ','}`, (ahead) => tokens.is(bracket, ahead) || tokens.is(',', ahead))
+      tokens.accept(',')
+    })
+    tokens.close(bracket)
   }
 
   private call(id: number, at: Token, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
     const make = new MacroBuilder(this.nextId, at.offset)
     const expanded = expandMacro(make, name, target, args, this.lists)
     const call: Call = { kind: 'call', id, offset: at.offset, name, target, args }
-    if (expanded === undefined) return call
-    if (!(expanded instanceof MacroError)) return expanded
-    this.issues.push({ offset: expanded.offset, message: expanded.message })
-    return call
+    const failed = expanded instanceof MacroError
+    if (failed) this.issues.push({ offset: expanded.offset, message: expanded.message })
+    const levels = target || name === '@in' || name.startsWith('_') ? 1 : 0
+    return this.nested(failed ? call : (expanded ?? call), target ? [target, ...args] : args, levels)
   }
 }
 

@@ -98,7 +98,7 @@ function evaluate({ expr, vars }: RecordedExpression): Partial<RecordedExpressio
   return { ...known, value: show(outcome.value), cost: outcome.cost }
 }
 
-for (const name of ['expressions.json', 'spec.json', 'random.json']) {
+for (const name of ['expressions.json', 'spec.json', 'random.json', 'syntax.json']) {
   test(`expressions behave and cost as recorded: ${name}`, () => {
     for (const recorded of load(name) as RecordedExpression[]) {
       const { expr, vars, ...want } = recorded
