@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { attempt, type Client, type Clock, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import { runAggregation } from './access/aggregation.js'
@@ -155,6 +156,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   for (const keeper of keepers) keeper.start()
 
   const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal) // Every watch listens.
   const client = new LocalClient(engine, administrator, authorizer)
   await bootstrap(client)
   const kinds = checkedKindsOf(registry)
