@@ -1,4 +1,5 @@
 import {
+  CachedClient,
   type Controller,
   Controllers,
   controllerName,
@@ -30,6 +31,8 @@ export interface ControlOptions {
   readonly log: Log
   /** Ask for initial states as streams: for servers on the other side of a wire. */
   readonly watchList?: boolean
+  /** Read watched objects from memory: for servers on the other side of a wire. */
+  readonly cached?: boolean
   /** Leave the CustomResourceDefinitions as they are. */
   readonly skipDefinitions?: boolean
   /** How often what is settled is looked at again. */
@@ -74,7 +77,7 @@ export class ControlPlane implements AsyncDisposable {
     })
     this.#events = new EventRecorder({ client, component: 'crosstie', clock, metrics, log })
     this.#managed = {
-      client,
+      client: options.cached ? new CachedClient(client, this.#informers) : client,
       clock,
       events: this.#events,
       metrics: managedMetrics(metrics),
@@ -90,10 +93,10 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /** Finishes what is being done, for a while, and begins nothing more. */
-  async stop(): Promise<void> {
+  async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stop.abort()
     await this.#starting
-    await Promise.all([this.#controllers.stop(STOP_GRACE_MS), this.#informers.stop()])
+    await Promise.all([this.#controllers.stop(graceMs), this.#informers.stop()])
     await this.#events.stop()
   }
 

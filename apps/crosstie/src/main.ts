@@ -5,6 +5,7 @@ import { EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./commands/up.js')).up,
   backup: async () => (await import('./commands/backup.js')).backup,
+  controllers: async () => (await import('./commands/controllers.js')).controllers,
   restore: async () => (await import('./commands/restore.js')).restore,
   version: async () => (await import('./commands/version.js')).version,
 }
@@ -30,7 +31,7 @@ async function help(name: string | undefined): Promise<number> {
     return EXIT_OK
   }
   const all = await Promise.all(Object.values(commands).map((each) => each()))
-  const rows = all.map((command) => `  ${command.name.padEnd(10)} ${command.summary}`)
+  const rows = all.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`)
   process.stdout.write(
     ['Usage: crosstie COMMAND [options]', '', ...rows, '', "'crosstie COMMAND --help' tells more.", ''].join('\n'),
   )

@@ -12,9 +12,13 @@ export { HttpClient } from './client/client.js'
 export { findAccess, type KubeconfigOptions, kubeconfigAccess } from './client/kubeconfig.js'
 export { EventRecorder, type RecorderOptions } from './events/recorder.js'
 export { Cache, type IndexBy } from './informer/cache.js'
+export { CachedClient } from './informer/cached.js'
 export { type Change, type Handler, Informer, type InformerOptions } from './informer/informer.js'
 export { Informers } from './informer/informers.js'
 export { keyText, keyTextOf, parseKey } from './key.js'
+export { type ElectionOptions, PATIENCE, type Patience, runElection } from './lease/election.js'
+export { LeaseLock, type LeaseOptions } from './lease/lease.js'
+export { Shards, type ShardsOptions } from './lease/shards.js'
 export { createLog, type Fields, type Level, type Log, type LogOptions, silentLog } from './log.js'
 export {
   type Controller,

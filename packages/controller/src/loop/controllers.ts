@@ -41,8 +41,8 @@ export interface Watched {
 /** Which part of all objects this process works on. */
 export interface Share {
   includes(key: string): boolean
-  /** Calls back after the share grew or shrank. Returns how to stop that. */
-  onChange(changed: () => void): () => void
+  /** Calls back after the share grew or shrank, and waits until nothing outside of it is being worked on. */
+  onChange(changed: () => Promise<void>): () => void
 }
 
 export interface ControllersOptions {
@@ -67,6 +67,9 @@ const BACKOFF = { baseMs: 200, maxMs: 60_000 }
 /** After so long of starting reconciles, others get a turn: a server in the same process still has to answer. */
 const SLICE_MS = 10
 const STOP_GRACE_MS = 10_000
+/** What runs on an object that is to be another's may finish for so long. */
+const HANDOVER_MS = 2_000
+const HANDOVER_STEP_MS = 20
 
 interface Run {
   readonly abort: AbortController
@@ -169,8 +172,8 @@ export class Controllers implements AsyncDisposable {
     this.#queue.add(name, key, priority)
   }
 
-  /** What is ours now is looked at; what is no longer ours is forgotten, and stops if it runs. */
-  #shareChanged(): void {
+  /** What is ours now is looked at; what is no longer ours is forgotten, and ends soon if it runs. */
+  async #shareChanged(): Promise<void> {
     const share = this.#share!
     for (const controller of this.#controllers.values()) {
       for (const [key, object] of this.#informers.of(controller.type).cache.entries()) {
@@ -180,8 +183,12 @@ export class Controllers implements AsyncDisposable {
         }
       }
     }
-    for (const [{ key }, { abort }] of this.#runs) {
-      if (!share.includes(key)) abort.abort(new Error('another process works on it now'))
+    const others = () => [...this.#runs].filter(([{ key }]) => !share.includes(key))
+    for (let waited = 0; others().length > 0; waited += HANDOVER_STEP_MS) {
+      if (waited >= HANDOVER_MS) {
+        for (const [, { abort }] of others()) abort.abort(new Error('another process works on it now'))
+      }
+      await sleep(HANDOVER_STEP_MS)
     }
   }
 

@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
+import { type Client, Metrics, systemClock } from '@crosstie/kube'
+import { parseAddress } from '../address.js'
+import { type Command, EXIT_OK, type Input, UsageError } from '../command.js'
+import { ControlPlane } from '../controllers.js'
+import { logOptions, logTo } from '../controllers-log.js'
+import { serveMetrics } from '../controllers-metrics.js'
+
+const NAME = 'crosstie-controllers'
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
+/** What is still being done when leadership is lost must end before somebody else may begin. */
+const HANDOVER_MS = 3_000
+
+export const controllers: Command = {
+  name: 'controllers',
+  usage: 'crosstie controllers [--kubeconfig FILE] [--context NAME] [--shards N]',
+  summary: 'Run the controllers on a Kubernetes API that is already there, in the foreground.',
+  options: {
+    kubeconfig: {
+      type: 'string',
+      value: 'FILE',
+      help: 'How to reach the API (default $KUBECONFIG, or the pod itself)',
+    },
+    context: { type: 'string', value: 'NAME', help: 'Which context of the kubeconfig (default its current one)' },
+    namespace: { type: 'string', value: 'NAME', help: "Where the leases are (default the pod's, or default)" },
+    shards: { type: 'string', value: 'N', help: 'Split the objects into N parts among all processes', default: '1' },
+    standalone: { type: 'boolean', help: 'Take no lease: there is no other process' },
+    'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
+    metrics: { type: 'string', value: 'HOST:PORT', help: 'Where to serve /metrics (default nowhere)' },
+    'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    ...logOptions,
+  },
+  async run({ values, signal, out, err }) {
+    const log = logTo(err, values)
+    const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
+    const shards = count(values, 'shards')
+    const pollSeconds = count(values, 'poll-seconds')
+    const file = text('kubeconfig')
+    const access = await findAccess({ ...(file ? { file: resolve(file) } : {}), context: text('context') })
+    using client = new HttpClient(access, { log })
+    const metrics = new Metrics()
+    const at = text('metrics')
+    await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at))
+
+    const plane = { client, metrics, log, watchList: true, cached: true, pollSeconds } as const
+    const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
+    const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }
+    out(`connected: ${access.server}`)
+    if (values['standalone']) await standAlone(options, signal)
+    else if (shards > 1) await takePart(options, { ...group, count: shards }, signal)
+    else await leadWhenElected(options, group, signal)
+    err('stopping')
+    return EXIT_OK
+  },
+}
+
+type Options = ConstructorParameters<typeof ControlPlane>[0]
+
+interface Group {
+  readonly client: Client
+  readonly log: Log
+  readonly namespace: string
+  readonly identity: string
+}
+
+async function standAlone(options: Options, signal: AbortSignal): Promise<void> {
+  await using _plane = new ControlPlane(options)
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+async function leadWhenElected(options: Options, group: Group, signal: AbortSignal): Promise<void> {
+  const lock = new LeaseLock({ ...group, clock: systemClock, name: NAME, durationMs: PATIENCE.durationMs })
+  const lead = async (leading: AbortSignal) => {
+    const plane = new ControlPlane(options)
+    if (!leading.aborted) await once(leading, 'abort')
+    await plane.stop(HANDOVER_MS)
+  }
+  await runElection({ lock, lead, log: group.log }, signal)
+}
+
+async function takePart(options: Options, group: Group & { count: number }, signal: AbortSignal): Promise<void> {
+  const share = new Shards({ ...group, name: NAME })
+  await using _plane = new ControlPlane({ ...options, share })
+  await share.run(signal)
+}
+
+/** Unique among all processes that were ever started. */
+function identity(): string {
+  return `${hostname()}_${process.pid}_${Date.now().toString(36)}`
+}
+
+function ownNamespace(): string {
+  return existsSync(NAMESPACE_FILE) ? readFileSync(NAMESPACE_FILE, 'utf8').trim() : 'default'
+}
+
+function count(values: Input['values'], name: string): number {
+  const number = Number(values[name])
+  if (Number.isInteger(number) && number >= 1 && number <= 86_400) return number
+  throw new UsageError(`--${name} takes a whole number from 1, not '${values[name]}'`)
+}

@@ -1,0 +1,170 @@
+import { type Client, type Clock, isNotFound, type KubeObject, systemClock } from '@crosstie/kube'
+import { type Log, silentLog } from '../log.js'
+import type { Share } from '../loop/controllers.js'
+import { sleep } from '../sleep.js'
+import { PATIENCE, type Patience } from './election.js'
+import { hashText, ownerOf } from './hash.js'
+import { LEASES, LeaseLock } from './lease.js'
+
+export interface ShardsOptions {
+  readonly client: Client
+  readonly clock?: Clock
+  readonly random?: () => number
+  readonly log?: Log
+  readonly namespace: string
+  /** Of the whole group; the leases' names begin with it. */
+  readonly name: string
+  readonly identity: string
+  /** Into how many parts the objects are split: the same for the whole group. */
+  readonly count: number
+  readonly patience?: Patience
+}
+
+const GROUP = 'crosstie.io/shards'
+/** The leases of those who died without a word are taken away after so many durations. */
+const BURIED_AFTER = 20
+
+/**
+ * Splits all objects among the processes of a group. Each object belongs to a
+ * shard, and each shard has a Lease, so that never two processes work on one
+ * object. Who should hold which is computed alike by everybody from who is
+ * alive; leases decide when they disagree.
+ */
+export class Shards implements Share {
+  readonly #options: ShardsOptions
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #patience: Patience
+  readonly #membership: LeaseLock
+  readonly #locks: readonly LeaseLock[]
+  readonly #held = new Set<number>()
+  readonly #listeners = new Set<() => Promise<void>>()
+  /** When the lease of a member was seen to change, by name. */
+  readonly #signs = new Map<string, { renewTime: string; at: number }>()
+
+  constructor(options: ShardsOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#log = options.log ?? silentLog
+    this.#patience = options.patience ?? PATIENCE
+    const { client, namespace, name, identity, count } = options
+    const common = { client, clock: this.#clock, namespace, identity, durationMs: this.#patience.durationMs }
+    this.#membership = new LeaseLock({
+      ...common,
+      name: `${name}-member-${hashText(identity).toString(16)}`,
+      labels: { [GROUP]: name },
+    })
+    this.#locks = Array.from({ length: count }, (_, i) => new LeaseLock({ ...common, name: `${name}-shard-${i}` }))
+  }
+
+  /** The shards that are ours now. */
+  get held(): ReadonlySet<number> {
+    return this.#held
+  }
+
+  includes(key: string): boolean {
+    return this.#held.has(hashText(key) % this.#options.count)
+  }
+
+  onChange(changed: () => Promise<void>): () => void {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  /** Takes part until the signal aborts; then hands over what it has. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { random = Math.random } = this.#options
+    while (!signal.aborted) {
+      try {
+        await this.#turn(AbortSignal.timeout(this.#patience.retryMs * 3))
+      } catch (error) {
+        this.#log.warn('cannot keep up the shards', { error })
+      }
+      await this.#dropOverdue()
+      await sleep(this.#patience.retryMs * (1 + 0.2 * random()), signal)
+    }
+    await this.#leave()
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    await this.#membership.hold(signal)
+    const alive = await this.#alive(signal)
+    const wanted = this.#locks.map((_, i) => ownerOf(alive, i) === this.#options.identity)
+    await this.#handOver(
+      [...this.#held].filter((i) => !wanted[i]),
+      signal,
+    )
+    const gained: number[] = []
+    for (const [i, lock] of this.#locks.entries()) {
+      if (!wanted[i]) continue
+      if ((await lock.hold(signal)) && !this.#held.has(i)) gained.push(i)
+    }
+    if (gained.length === 0) return
+    for (const i of gained) this.#held.add(i)
+    this.#log.info('took over shards', { shards: gained.join(','), members: alive.length })
+    await this.#tell()
+  }
+
+  async #alive(signal: AbortSignal): Promise<readonly string[]> {
+    const { client, namespace, name, identity } = this.#options
+    const { items } = await client.list(LEASES, { namespace, labelSelector: `${GROUP}=${name}`, signal })
+    const now = this.#clock.now()
+    const alive = [identity]
+    for (const lease of items) {
+      const { holderIdentity, renewTime = '' } = (lease['spec'] ?? {}) as {
+        holderIdentity?: string
+        renewTime?: string
+      }
+      if (!holderIdentity || holderIdentity === identity) continue
+      const sign = this.#signs.get(lease.metadata.name!)
+      if (sign?.renewTime !== renewTime) this.#signs.set(lease.metadata.name!, { renewTime, at: now })
+      const silent = sign?.renewTime === renewTime ? now - sign.at : 0
+      if (silent < this.#patience.durationMs) alive.push(holderIdentity)
+      else if (silent > this.#patience.durationMs * BURIED_AFTER) await this.#bury(lease, signal)
+    }
+    return alive
+  }
+
+  async #bury(lease: KubeObject, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion, name, namespace } = lease.metadata
+    const preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
+    await this.#options.client.delete(LEASES, { name: name!, namespace }, { preconditions, signal })
+    this.#signs.delete(name!)
+  }
+
+  /** A lease that could not be renewed for too long may soon be somebody else's. */
+  async #dropOverdue(): Promise<void> {
+    const before = this.#clock.now() - this.#patience.renewMs
+    const lost = [...this.#held].filter((i) => (this.#locks[i]!.renewedAt ?? 0) < before)
+    if (lost.length === 0) return
+    for (const i of lost) {
+      this.#held.delete(i)
+      this.#locks[i]!.giveUp()
+    }
+    this.#log.warn('lost shards', { shards: lost.join(',') })
+    await this.#tell()
+  }
+
+  async #handOver(shards: readonly number[], signal: AbortSignal): Promise<void> {
+    if (shards.length === 0) return
+    for (const i of shards) this.#held.delete(i)
+    await this.#tell()
+    for (const i of shards) await this.#locks[i]!.release(signal)
+    this.#log.info('handed over shards', { shards: shards.join(',') })
+  }
+
+  async #leave(): Promise<void> {
+    const signal = AbortSignal.timeout(this.#patience.renewMs)
+    try {
+      await this.#handOver([...this.#held], signal)
+      const { client, namespace } = this.#options
+      await client.delete(LEASES, { namespace, name: this.#membership.name }, { signal })
+    } catch (error) {
+      if (!isNotFound(error)) this.#log.warn('cannot hand over', { error })
+    }
+  }
+
+  async #tell(): Promise<void> {
+    await Promise.all([...this.#listeners].map((changed) => changed()))
+  }
+}
