@@ -166,7 +166,12 @@ const failures: Record<string, FailureCase> = {
   WrongKind: {
     because: 'the answer is no review',
     answer: () => ({ kind: 'Foo', apiVersion: 'v1' }),
-    want: /failed: expected webhook response of apiextensions\.k8s\.io\/v1, Kind=ConversionReview, got \/v1, Kind=Foo$/,
+    want: /failed: no kind "Foo" is registered for version "v1" in scheme "pkg\/runtime\/scheme\.go:110"$/,
+  },
+  OlderReview: {
+    because: 'the answer is in another version than the question',
+    answer: (review) => ({ ...(success(review, []) as object), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
+    want: /failed: expected webhook response of apiextensions\.k8s\.io\/v1, Kind=ConversionReview, got apiextensions\.k8s\.io\/v1beta1, Kind=ConversionReview$/,
   },
   NoResponse: {
     because: 'a review without a response',
@@ -209,11 +214,11 @@ const failures: Record<string, FailureCase> = {
     want: /returned invalid metadata: metadata\.labels\[a\] must be a string, but is int64 in converted object$/,
   },
   InList: {
-    because: 'in a list the place is told',
+    because: 'objects of a list are told one by one',
     many: true,
     answer: (review) =>
       success(review, [turned(foo('a'), 'example.com/v2'), turned(foo('b'), 'example.com/v2', { kind: 'Bar' })]),
-    want: /^conversion webhook for example\.com\/v2, Kind=FooList returned invalid converted object at index 1: invalid kind \(expected Foo, received Bar\)$/,
+    want: /^conversion webhook for example\.com\/v1, Kind=Foo returned invalid object at index 0: invalid kind \(expected Foo, received Bar\)$/,
   },
   Broken: { because: 'the webhook answers 500', answer: () => 500, want: /Kind=Foo failed: / },
 }

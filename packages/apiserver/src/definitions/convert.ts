@@ -21,7 +21,7 @@ const CALL_TIMEOUT_SECONDS = 30
 
 /** Changes versions by asking the webhook that the CRD names: all objects in one call. */
 export function webhookConversion(crd: CustomResourceDefinition): NonNullable<Definition['convert']> {
-  const { group, names, conversion } = crd.spec
+  const { group, conversion } = crd.spec
   const { clientConfig = {}, conversionReviewVersions = [] } = conversion?.webhook ?? {}
   let endpoint: Endpoint | undefined
   return async (objects, version, signal) => {
@@ -29,23 +29,18 @@ export function webhookConversion(crd: CustomResourceDefinition): NonNullable<De
     const toConvert = objects.filter((object) => object.apiVersion !== apiVersion)
     if (toConvert.length === 0) return objects
     const review = reviewVersion(conversionReviewVersions)
-    const single = objects.length === 1
-    // One object speaks for itself; many are a list of the version that was asked for.
-    const what = single
-      ? kindText(objects[0]!.apiVersion, objects[0]!.kind)
-      : kindText(apiVersion, names.listKind ?? `${names.kind}List`)
     endpoint ??= new Endpoint(clientConfig as ClientConfig)
-    const converted = await call(endpoint, review, toConvert, apiVersion, what, signal)
-    const results = toConvert.map((original, i) => {
-      const place = single ? 'object' : `converted object at index ${i}`
-      return settled(original, converted[i], apiVersion, what, single, place, i)
-    })
+    const converted = await call(endpoint, review, toConvert, apiVersion, signal)
+    const results = toConvert.map((original, i) => settled(original, converted[i], apiVersion))
     let next = 0
     return objects.map((object) => (object.apiVersion === apiVersion ? object : results[next++]!))
   }
 }
 
 const failure = (message: string) => new StatusError(500, '', message)
+
+/** The object as messages name it. A call for many names the first. */
+const nameOf = ({ apiVersion, kind }: KubeObject) => `conversion webhook for ${kindText(apiVersion, kind)}`
 
 function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`
@@ -62,7 +57,6 @@ async function call(
   version: 'v1' | 'v1beta1',
   objects: readonly KubeObject[],
   desiredAPIVersion: string,
-  what: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly unknown[]> {
   const uid = randomUUID()
@@ -76,18 +70,32 @@ async function call(
   try {
     converted = answerOf(await endpoint.post(review, CALL_TIMEOUT_SECONDS, signal), version, uid)
   } catch (error) {
-    throw failure(`conversion webhook for ${what} failed: ${messageOf(error)}`)
+    throw failure(`${nameOf(objects[0]!)} failed: ${messageOf(error)}`)
   }
   if (converted.length !== objects.length) {
-    throw failure(`conversion webhook for ${what} returned ${converted.length} objects, expected ${objects.length}`)
+    const counts = `returned ${converted.length} objects, expected ${objects.length}`
+    throw failure(`${nameOf(objects[0]!)} ${counts}`)
   }
   return converted
 }
 
+const ENVELOPE =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
 function answerOf(answer: unknown, version: 'v1' | 'v1beta1', uid: string): readonly unknown[] {
-  const { kind = '', apiVersion = '', response } = (isObject(answer) ? answer : {}) as Record<string, unknown>
-  if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== 'apiextensions.k8s.io/v1')) {
-    const got = kindText(String(apiVersion), String(kind))
+  if (!isObject(answer)) {
+    const word = Array.isArray(answer) ? 'array' : typeof answer === 'boolean' ? 'bool' : typeof answer
+    const why = `json: cannot unmarshal ${word} into Go value of type ${ENVELOPE}`
+    throw new Error(`couldn't get version/kind; json parse error: ${why}`)
+  }
+  const { kind = '', apiVersion = '', response } = answer
+  const isReview = kind === 'ConversionReview' && /^apiextensions\.k8s\.io\/v1(beta1)?$/.test(String(apiVersion))
+  if (!isReview) {
+    const scheme = 'in scheme "pkg/runtime/scheme.go:110"'
+    throw new Error(`no kind ${quote(String(kind))} is registered for version ${quote(String(apiVersion))} ${scheme}`)
+  }
+  if (version === 'v1' && apiVersion !== 'apiextensions.k8s.io/v1') {
+    const got = kindText(String(apiVersion), kind)
     throw new Error(`expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got ${got}`)
   }
   if (!isObject(response)) throw new Error('no response provided')
@@ -103,24 +111,15 @@ function answerOf(answer: unknown, version: 'v1' | 'v1beta1', uid: string): read
 }
 
 /** The converted object, once it is known to be the same one in another version; its metadata is the original's. */
-function settled(
-  original: KubeObject,
-  converted: unknown,
-  apiVersion: string,
-  what: string,
-  single: boolean,
-  place: string,
-  index: number,
-): KubeObject {
-  const refuse = (where: string, why: string) =>
-    failure(`conversion webhook for ${what} returned invalid ${where}: ${why}`)
-  const at = single ? 'object at index 0' : place
+function settled(original: KubeObject, converted: unknown, apiVersion: string): KubeObject {
+  const refuse = (where: string, why: string) => failure(`${nameOf(original)} returned invalid ${where}: ${why}`)
   const got = (isObject(converted) ? converted : {}) as Partial<KubeObject>
   if (got.apiVersion !== apiVersion) {
-    throw refuse(at, `invalid groupVersion (expected ${apiVersion}, received ${got.apiVersion ?? ''})`)
+    const why = `invalid groupVersion (expected ${apiVersion}, received ${got.apiVersion ?? ''})`
+    throw refuse('object at index 0', why)
   }
   if (got.kind !== original.kind) {
-    throw refuse(at, `invalid kind (expected ${original.kind}, received ${got.kind ?? ''})`)
+    throw refuse('object at index 0', `invalid kind (expected ${original.kind}, received ${got.kind ?? ''})`)
   }
   for (const [field, word] of [
     ['name', 'name'],
@@ -128,10 +127,9 @@ function settled(
     ['uid', 'UID'],
   ] as const) {
     const [before, after] = [original.metadata[field] ?? '', metaField(got, field)]
-    if (before !== after) throw refuse(place, `must have the same ${word}: ${before} != ${after}`)
+    if (before !== after) throw refuse('object', `must have the same ${word}: ${before} != ${after}`)
   }
-  const where = single ? 'metadata' : `metadata in object at index ${index}`
-  return { ...(got as KubeObject), metadata: restored(original, got, (why) => refuse(where, why)) }
+  return { ...(got as KubeObject), metadata: restored(original, got, (why) => refuse('metadata', why)) }
 }
 
 function metaField(object: Partial<KubeObject>, field: 'name' | 'namespace' | 'uid'): string {

@@ -88,6 +88,12 @@ export class Served {
     return this.#convert([stored]).then(([view]) => view!)
   }
 
+  /** For GET: what a webhook made of an object once is not taken for what it makes of it now. */
+  fresh(stored: Stored): View | Promise<View> {
+    if (!this.definition.convert || stored.object.apiVersion === this.apiVersion) return this.view(stored)
+    return this.#convert([stored]).then(([view]) => view!)
+  }
+
   /** Many at once: kinds that are converted elsewhere are asked once for all. */
   views(stored: readonly Stored[]): readonly View[] | Promise<readonly View[]> {
     if (!this.definition.crd && this.isStorage) return stored

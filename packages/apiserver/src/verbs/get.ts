@@ -10,5 +10,5 @@ export async function get(engine: Engine, request: Request, resourceVersion = ''
   checkNotInFuture(engine, parseRevision(resourceVersion))
   const stored = engine.store.get(served.key(namespace, name))
   if (!stored) throw notFound(served.type, name)
-  return await served.view(stored)
+  return await served.fresh(stored)
 }

@@ -21,6 +21,7 @@ export interface InternalSpec {
   readonly names: DefinitionNames
   readonly scope: string
   readonly versions: readonly DefinitionVersion[]
+  readonly statesVersions: boolean
   readonly validation?: { readonly openAPIV3Schema?: JSONSchemaProps }
   readonly subresources?: DefinitionSubresources
   readonly columns: readonly PrinterColumn[]
@@ -56,6 +57,7 @@ export function toInternal(spec: DefinitionSpec): InternalSpec {
       ...(columns.length > 0 ? { additionalPrinterColumns: undefined } : {}),
       ...(selectableFields.length > 0 ? { selectableFields: undefined } : {}),
     })),
+    statesVersions: Array.isArray(spec.versions),
     validation: schema,
     subresources,
     columns,
@@ -221,8 +223,9 @@ const versionPrint = struct(() => [
   ['SelectableFields', 'selectableFields', list(struct(() => [['JSONPath', 'jsonPath', text]]))],
 ])
 
-export function printVersions(versions: readonly DefinitionVersion[]): Printed {
-  return new Printed(list(versionPrint)(versions as never))
+/** No list of versions is told from an empty one. */
+export function printVersions({ versions, statesVersions }: InternalSpec): Printed {
+  return new Printed(list(versionPrint)((statesVersions ? versions : undefined) as never))
 }
 
 export function printSchema(schema: JSONSchemaProps): Printed {

@@ -62,14 +62,15 @@ function kindNameErrors(value: string, path: string): FieldError[] {
 }
 
 /** Complaints about versions as a whole: their names must differ, and one of them is stored. */
-export function versionSetErrors(versions: readonly DefinitionVersion[], path: string): FieldError[] {
+export function versionSetErrors(spec: InternalSpec, path: string): FieldError[] {
+  const { versions } = spec
   const errors: FieldError[] = []
   const names = versions.map((version) => version.name)
   if (new Set(names).size < names.length) {
-    errors.push(invalid(path, printVersions(versions), 'must contain unique version names'))
+    errors.push(invalid(path, printVersions(spec), 'must contain unique version names'))
   }
   if (versions.filter((version) => version.storage).length !== 1) {
-    errors.push(invalid(path, printVersions(versions), 'must have exactly one version marked as storage version'))
+    errors.push(invalid(path, printVersions(spec), 'must have exactly one version marked as storage version'))
   }
   return errors
 }
@@ -224,14 +225,14 @@ export function storedVersionErrors(
     return [invalid(path, stored ?? null, 'must have at least one stored version')]
   }
   const errors: FieldError[] = []
+  const missing = new Map(stored.map((name, i) => [name, i]))
   for (const { name, storage } of versions) {
-    if (storage && !stored.includes(name)) {
+    // The second of two versions with one name finds its place taken.
+    if (!missing.delete(name) && storage) {
       errors.push(invalid(path, stored, `must have the storage version ${name}`))
     }
   }
-  const names = new Set(versions.map((version) => version.name))
-  new Map(stored.map((name, i) => [name, i])).forEach((i, name) => {
-    if (names.has(name)) return
+  missing.forEach((i, name) => {
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
     errors.push(invalid(`${path}[${i}]`, name, detail))
   })

@@ -161,7 +161,7 @@ function specErrors(
     errors.push(...partErrors(version.subresources, version.additionalPrinterColumns ?? [], at))
     errors.push(...versionSelectableErrors(version, at))
   })
-  errors.push(...spec.versionSetErrors(now.versions, 'spec.versions'))
+  errors.push(...spec.versionSetErrors(now, 'spec.versions'))
   const first = now.versions[0]?.name
   if (first) errors.push(...spec.labelErrors(first, 'spec.version'))
   errors.push(...spec.requiredNameErrors(now.names, 'spec.names'), ...spec.nameErrors(now.names, 'spec.names'))
