@@ -1,4 +1,4 @@
-import { equal, isConflict, isNotFound, type KubeObject } from '@crosstie/kube'
+import { equal, isConflict, isNotFound } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import { Work } from '../garbage/work.js'
 import { removeAll } from '../verbs/deletecollection.js'
