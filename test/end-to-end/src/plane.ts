@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '@crosstie/apiserver'
+import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import {
   apiVersionOf,
   type Client,
@@ -21,7 +22,7 @@ export const crdType: ResourceType = {
   namespaced: false,
 }
 
-/** The embedded server with some kinds, reconciled when the test says so. */
+/** An API server with some kinds, reconciled when the test says so. */
 export class Plane implements AsyncDisposable {
   readonly events: string[] = []
   readonly #controllers = new Map<string, ManagedController>()
@@ -31,7 +32,13 @@ export class Plane implements AsyncDisposable {
     private readonly close: () => Promise<void>,
   ) {}
 
+  /** On the embedded server, or on the Kubernetes API that $CROSSTIE_TEST_KUBECONFIG leads to. */
   static async start(): Promise<Plane> {
+    const kubeconfig = process.env['CROSSTIE_TEST_KUBECONFIG']
+    if (kubeconfig) {
+      const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
+      return new Plane(client, async () => client.close())
+    }
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-end-to-end-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
     return new Plane(server.client(), async () => {

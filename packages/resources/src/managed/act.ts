@@ -68,6 +68,7 @@ export async function release(turn: Turn): Promise<Next> {
   kit.usages?.forget(managed.metadata.uid ?? '')
   kit.listing?.forget(managed.metadata.uid ?? '')
   kit.touched.delete(managed.metadata.uid ?? '')
+  kit.unresolved.delete(managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 

@@ -1,14 +1,13 @@
-import type { KubeObject, ObjectKey, ResourceType } from '@crosstie/kube'
+import type { Controller, Watched } from '@crosstie/controller'
+import { conditionsOf, groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
-import { kitFor, type ManagedOptions, type Next } from './kit.js'
+import { type Kit, kitFor, type ManagedOptions, type Next } from './kit.js'
 import { desiredStateChanged, isDeleted } from './meta.js'
 import { reconcile } from './reconcile.js'
 
 /** Keeps the external resources of one kind in step with their objects. A loop wakes it; it wakes nobody. */
-export interface ManagedController {
+export interface ManagedController extends Controller {
   readonly kind: ManagedKind
-  /** The objects to watch. */
-  readonly type: ResourceType
   /**
    * One reconcile. Never run it twice at once for the same object. Throws only
    * when the object cannot be read or its status not be written: back off then.
@@ -16,13 +15,17 @@ export interface ManagedController {
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<Next>
   /** Is this change of an object a reason to reconcile at once? Our own writes are not. */
   wakes(before: KubeObject | undefined, after: KubeObject): boolean
+  /** Ready and in step when it was last reported on. */
+  settled(object: KubeObject): boolean
 }
 
 export function managedController(kind: ManagedKind, options: ManagedOptions): ManagedController {
   const kit = kitFor(kind, options)
   return {
+    name: groupResource(kind.type),
     kind,
     type: kind.type,
+    watches: referenceTargets(kit).map((type) => whoWaitFor(kit, type)),
     async reconcile(key, signal) {
       try {
         const next = await reconcile(kit, key, signal)
@@ -36,5 +39,22 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
     wakes(before, after) {
       return !before || isDeleted(before) !== isDeleted(after) || desiredStateChanged(before, after)
     },
+    settled(object) {
+      const conditions = conditionsOf(object)
+      const is = (type: string) =>
+        conditions.some((condition) => condition.type === type && condition.status === 'True')
+      return is('Ready') && is('Synced') && !isDeleted(object)
+    },
   }
+}
+
+/** The kinds that fields of this one refer to, each once. */
+function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
+  const targets = referenceFields.map(({ node }) => node.reference!.to())
+  return [...new Map(targets.map((type) => [groupResource(type), type])).values()]
+}
+
+/** What could not be resolved may resolve when anything of the referenced kind changes. */
+function whoWaitFor(kit: Kit, type: ResourceType): Watched {
+  return { type, concerns: () => [...kit.unresolved.values()] }
 }

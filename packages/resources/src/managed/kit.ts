@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Client, type Clock, type KubeObject, systemClock } from '@crosstie/kube'
+import { type Client, type Clock, type KubeObject, type ObjectKey, systemClock } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import { unionOf } from '../definition/openapi.js'
 import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
@@ -8,11 +8,7 @@ import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
 
-/** When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace. */
-export type Next =
-  | { readonly after: 'never' }
-  | { readonly after: 'backoff' }
-  | { readonly after: 'poll'; readonly seconds: number }
+export type { Next } from '@crosstie/controller'
 
 /** Tells people what happened to an object. Repetitions are for it to fold together. */
 export interface EventRecorder {
@@ -84,6 +80,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly touched: Map<string, number>
   /** Fields of status.atProvider that the CRD on the server does not have. */
   readonly pruned: Set<string>
+  /** Objects whose references lead nowhere yet, by uid. */
+  readonly unresolved: Map<string, ObjectKey>
   /** External names that objects of this process are taking for their own, by name: two must not take one. */
   readonly claimed: Map<string, string>
 }
@@ -110,6 +108,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     atProvider: unionOf(kind.parameters, kind.observation),
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
+    unresolved: new Map(),
     claimed: new Map(),
     touched: new Map(),
     pruned: new Set(),

@@ -5,8 +5,11 @@ import { policyTable } from './policytable.js'
 
 const page = new URL('../../../../docs/reference/management-policies.md', import.meta.url)
 
+/** The formatter pads tables. */
+const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
+
 test('POL9 the page of all 64 subsets is what the code does', () => {
   const table = policyTable()
   assert.equal(table.split('\n').length, 66)
-  assert.ok(readFileSync(page, 'utf8').includes(table), `write this into ${page.pathname}:\n${table}`)
+  assert.ok(unpadded(readFileSync(page, 'utf8')).includes(table), `write this into ${page.pathname}:\n${table}`)
 })

@@ -15,7 +15,13 @@ export const referenceManager = 'managed.crossplane.io/api-simple-reference-reso
 export async function resolveReferences(turn: Turn): Promise<void> {
   if (isDeleted(turn.managed) || turn.kit.referenceFields.length === 0) return
   const reason = 'CannotResolveResourceReferences'
-  const resolved = await step({ reason, both: true }, () => resolveAll(turn))
+  const { unresolved } = turn.kit
+  const { uid = '', name, namespace } = turn.managed.metadata
+  const resolved = await step({ reason, both: true }, () => resolveAll(turn)).catch((error) => {
+    unresolved.set(uid, { name: name!, ...(namespace ? { namespace } : {}) })
+    throw error
+  })
+  unresolved.delete(uid)
   if (equal(resolved, {})) return
   await step({ reason, prefix: 'cannot patch the managed resource via server-side apply: ', both: true }, async () => {
     turn.managed = await applyOwn(turn, referenceManager, resolved)
