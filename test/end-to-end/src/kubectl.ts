@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Where kubectl is: on the PATH, or where `node scripts/oracle.mjs build` puts it. */
+export function findKubectl(): string | undefined {
+  const cache = join(process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache/crosstie'), 'kube/bin')
+  const folders = [cache, ...(process.env['PATH'] ?? '').split(delimiter)]
+  return folders.map((folder) => join(folder, 'kubectl')).find((path) => existsSync(path))
+}
+
+/** Runs kubectl and returns what it printed. */
+export function kubectlWith(path: string, kubeconfig: string): (...args: readonly string[]) => Promise<string> {
+  return async (...args) => {
+    const { stdout } = await run(path, [...args], { env: { ...process.env, KUBECONFIG: kubeconfig } })
+    return stdout
+  }
+}
+
+export async function eventually<T>(
+  look: () => Promise<T>,
+  good: (value: T) => boolean,
+  withinMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs
+  for (;;) {
+    const value = await look()
+    if (good(value)) return value
+    if (Date.now() > deadline) throw new Error(`it never came to be: ${String(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
