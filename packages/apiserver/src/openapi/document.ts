@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { stringify } from '@crosstie/kube'
-import { modelOf } from '../builtin/models.js'
 import type { Definition, Version } from '../definitions/definition.js'
-import { customDocument } from './custom.js'
+import { fragmentOf } from './fragment.js'
 import { encodeGnostic } from './gnostic.js'
-import { groupRoot, type Models, pathsOf } from './paths.js'
-import { renderPath } from './render.js'
-import { addModels, type Dialect, type Document, META, refOf } from './schemas.js'
+import { addModels, type Part } from './part.js'
+import { groupRoot } from './paths.js'
+import { type Dialect, META } from './schemas.js'
 
-/** A finished document. `hash` changes exactly when its text does. */
+/** A finished document. `hash` changes when its text does. */
 export interface OpenApiDocument {
   readonly json: Buffer
   readonly hash: string
@@ -20,24 +19,23 @@ export interface OpenApiV2Document extends OpenApiDocument {
 }
 
 const info = { title: 'Kubernetes', version: '1.34' }
+const securityDefinitions = {
+  BearerToken: { description: 'A bearer token', type: 'apiKey', name: 'authorization', in: 'header' },
+}
+const security = [{ BearerToken: [] }]
 
 /** `/openapi/v2`: every kind in one document. Made anew only when a definition changed. */
 export function openApiV2(definitions: readonly Definition[]): OpenApiV2Document {
   return remembered('v2', definitions, () => {
-    const document = {
-      swagger: '2.0',
-      info,
-      ...contents(definitions, 'v2', () => true),
-      securityDefinitions: {
-        BearerToken: { description: 'A bearer token', type: 'apiKey', name: 'authorization', in: 'header' },
-      },
-      security: [{ BearerToken: [] }],
-    }
+    const { paths, models } = contents(definitions, 'v2', () => true)
+    const frame = `{"swagger":"2.0","info":${stringify(info)},"paths":{`
+    const rest = `},"securityDefinitions":${stringify(securityDefinitions)},"security":${stringify(security)}}`
+    const document = assembled([frame, paths, '},"definitions":{', models, rest])
     let protobuf: Buffer | undefined
     return {
-      ...finished(document),
+      ...document,
       get protobuf() {
-        protobuf ??= encodeGnostic(document)
+        protobuf ??= encodeGnostic({ swagger: '2.0', info, security, securityDefinitions }, paths, models)
         return protobuf
       },
     }
@@ -55,13 +53,11 @@ export function openApiV3(
   )
   if (members.length === 0) return undefined
   return remembered(`${group}/${version}`, members, () => {
-    const { paths, definitions: schemas } = contents(members, 'v3', ({ name }) => name === version)
-    return finished({ openapi: '3.0.0', info, paths, components: { schemas, securitySchemes } })
+    const { paths, models } = contents(members, 'v3', ({ name }) => name === version)
+    const frame = `{"openapi":"3.0.0","info":${stringify(info)},"paths":{`
+    const rest = `},"securitySchemes":${stringify(securityDefinitions)}}}`
+    return assembled([frame, paths, '},"components":{"schemas":{', models, rest])
   })
-}
-
-const securitySchemes = {
-  BearerToken: { description: 'A bearer token', type: 'apiKey', name: 'authorization', in: 'header' },
 }
 
 /** `/openapi/v3`: where each document is, with a hash so that clients may keep it for good. */
@@ -76,13 +72,29 @@ export function openApiV3Index(definitions: readonly Definition[]): OpenApiDocum
         paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }
       }
     }
-    return finished({ paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))) })
+    const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)))
+    return assembled([stringify({ paths: sorted })])
   })
 }
 
-function finished(document: unknown): OpenApiDocument {
-  const json = Buffer.from(stringify(document))
-  return { json, hash: createHash('sha512').update(json).digest('hex').toUpperCase() }
+/** Joins text and parts. What did not change since the last document is neither written nor hashed again. */
+function assembled(pieces: readonly (string | readonly Part[])[]): OpenApiDocument {
+  const hash = createHash('sha512')
+  const chunks: Buffer[] = []
+  const comma = Buffer.from(',')
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      hash.update(piece)
+      chunks.push(Buffer.from(piece))
+      continue
+    }
+    piece.forEach((part, i) => {
+      hash.update(part.hash)
+      if (i > 0) chunks.push(comma)
+      chunks.push(part.json)
+    })
+  }
+  return { json: Buffer.concat(chunks), hash: hash.digest('hex').toUpperCase() }
 }
 
 /** What was made last for a purpose, and from which definitions. */
@@ -91,8 +103,9 @@ const MEMORY_MAX = 1_000
 
 function remembered<T>(purpose: string, from: readonly Definition[], make: () => T): T {
   const known = memory.get(purpose)
-  if (known && known.from.length === from.length && known.from.every((one, i) => one === from[i]))
+  if (known && known.from.length === from.length && known.from.every((one, i) => one === from[i])) {
     return known.made as T
+  }
   const made = make()
   // Groups come and go; what they left behind must not pile up.
   if (memory.size >= MEMORY_MAX) memory.clear()
@@ -101,27 +114,31 @@ function remembered<T>(purpose: string, from: readonly Definition[], make: () =>
 }
 
 interface Contents {
-  readonly paths: Document
-  readonly definitions: Document
+  readonly paths: readonly Part[]
+  readonly models: readonly Part[]
+}
+
+interface GroupVersion {
+  readonly group: string
+  readonly version: string
 }
 
 function contents(all: readonly Definition[], dialect: Dialect, wanted: (version: Version) => boolean): Contents {
-  const paths: Document = {}
-  const models: Document = {}
-  const groups: { group: string; version: string }[] = []
+  const paths: Part[] = []
+  const models = new Map<string, Part>()
+  const groups = new Map<string, GroupVersion>()
   for (const definition of all) {
     for (const version of definition.versions.filter(wanted)) {
-      const names = addKind(definition, version, dialect, models)
-      for (const item of pathsOf(definition, version, names)) paths[item.path] = renderPath(item, dialect)
-      const { group } = definition
-      if (!groups.some((one) => one.group === group && one.version === version.name)) {
-        groups.push({ group, version: version.name })
-      }
+      const fragment = fragmentOf(definition, version, dialect)
+      for (const part of fragment.models) models.set(part.name, part)
+      addModels(fragment.needs, models, dialect)
+      paths.push(...fragment.paths)
+      groups.set(`${definition.group}/${version.name}`, { group: definition.group, version: version.name })
     }
   }
   addModels(shared, models, dialect)
-  addGroupKinds(models, groups)
-  return { paths: sorted(paths), definitions: sorted(models) }
+  addGroupKinds(models, [...groups.values()])
+  return { paths: sorted(paths), models: sorted([...models.values()]) }
 }
 
 const shared = ['DeleteOptions', 'Status', 'ListMeta', 'ObjectMeta', 'Patch', 'WatchEvent'].map(
@@ -129,11 +146,11 @@ const shared = ['DeleteOptions', 'Status', 'ListMeta', 'ObjectMeta', 'Patch', 'W
 )
 
 /** These belong to every group. */
-function addGroupKinds(models: Document, groups: readonly { group: string; version: string }[]): void {
-  const add = (kind: string, of: readonly { group: string; version: string }[]) => {
-    const name = `${META}.${kind}`
+function addGroupKinds(models: Map<string, Part>, groups: readonly GroupVersion[]): void {
+  const add = (kind: string, of: readonly GroupVersion[]) => {
+    const part = models.get(`${META}.${kind}`)!
     const kinds = of.map(({ group, version }) => ({ group, kind, version }))
-    models[name] = { ...(models[name] as Document), 'x-kubernetes-group-version-kind': kinds }
+    models.set(part.name, part.with({ 'x-kubernetes-group-version-kind': kinds }))
   }
   const core = [{ group: '', version: 'v1' }]
   const all = groups.some(({ group }) => group === '') ? groups : [...core, ...groups]
@@ -142,63 +159,6 @@ function addGroupKinds(models: Document, groups: readonly { group: string; versi
   add('Status', core)
 }
 
-function sorted(object: Document): Document {
-  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function addKind(definition: Definition, version: Version, dialect: Dialect, models: Document): Models {
-  const { group, names, verbs } = definition
-  const builtin = definition.crd
-    ? undefined
-    : modelOf(group === '' ? version.name : `${group}/${version.name}`, names.kind)
-  const object = builtin ?? customModel(group, version.name, names.kind)
-  const list = object.slice(0, object.lastIndexOf('.') + 1) + names.listKind
-  const kind = { group, kind: names.kind, version: version.name }
-  if (builtin) addModels([builtin], models, dialect)
-  else models[object] = customDocument(version.schema, dialect)
-  const selectable = selectableFields(definition, version)
-  models[object] = { ...(models[object] as Document), 'x-kubernetes-group-version-kind': [kind], ...selectable }
-  if (version.subresources.scale) addModels(['io.k8s.api.autoscaling.v1.Scale'], models, dialect)
-  if (group === '' && names.plural === 'serviceaccounts')
-    addModels(['io.k8s.api.authentication.v1.TokenRequest'], models, dialect)
-  if (verbs.includes('list')) {
-    models[list] = { ...listDocument(definition, version, object, dialect), ...selectable }
-  }
-  return { object, list }
-}
-
-function selectableFields({ crd }: Definition, version: Version): Document {
-  if (!crd || version.selectableFields.length === 0) return {}
-  const fields = version.selectableFields.map((path) => ({ fieldPath: path.replace(/^\./, '') }))
-  return { 'x-kubernetes-selectable-fields': fields }
-}
-
-/** `org.example.v1.Database`: the group backwards. */
-function customModel(group: string, version: string, kind: string): string {
-  return [...group.split('.').reverse(), version, kind].join('.')
-}
-
-function listDocument({ group, names }: Definition, version: Version, object: string, dialect: Dialect): Document {
-  const ref = refOf(object, dialect)
-  const meta = refOf(`${META}.ListMeta`, dialect)
-  const description = `A list of ${names.kind} objects.`
-  return {
-    description,
-    type: 'object',
-    required: ['items'],
-    properties: {
-      apiVersion: { type: 'string', description: 'The group and version of the list.' },
-      items: {
-        type: 'array',
-        items: dialect === 'v2' ? ref : { default: {}, allOf: [ref] },
-        description: 'The objects.',
-      },
-      kind: { type: 'string', description: 'The kind of the list.' },
-      metadata:
-        dialect === 'v2'
-          ? { ...meta, description: 'Where the list stands.' }
-          : { default: {}, allOf: [meta], description: 'Where the list stands.' },
-    },
-    'x-kubernetes-group-version-kind': [{ group, kind: names.listKind, version: version.name }],
-  }
+function sorted(parts: readonly Part[]): readonly Part[] {
+  return [...parts].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

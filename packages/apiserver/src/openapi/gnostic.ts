@@ -2,11 +2,32 @@ import type { Json } from '@crosstie/kube'
 import { encodeYaml } from '../wire/yaml-encode.js'
 
 /**
- * Writes an OpenAPI 2 document as gnostic's protobuf. Messages are described by
- * tables: how a JSON key is written, and under which number.
+ * Writes OpenAPI 2 as gnostic's protobuf. Messages are described by tables: how a
+ * JSON key is written, and under which number. Paths and models come ready made.
  */
-export function encodeGnostic(document: unknown): Buffer {
-  return message(documentFields, document as Values)
+export function encodeGnostic(
+  frame: Readonly<Record<string, unknown>>,
+  paths: readonly { readonly protobuf: Buffer }[],
+  models: readonly { readonly protobuf: Buffer }[],
+): Buffer {
+  const joined = (parts: readonly { readonly protobuf: Buffer }[]) => Buffer.concat(parts.map((part) => part.protobuf))
+  return Buffer.concat([
+    message(documentFields, frame),
+    lengthDelimited(8, joined(paths)),
+    lengthDelimited(9, joined(models)),
+  ])
+}
+
+export function encodePath(path: string, item: unknown): Buffer {
+  return pair(
+    2,
+    path,
+    message(() => pathItemTable, item as Values),
+  )
+}
+
+export function encodeModel(name: string, schema: unknown): Buffer {
+  return pair(1, name, schemaBytes(schema))
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -71,10 +92,11 @@ const anys =
 
 /** A map is a list of pairs: name and value. */
 function pairs(number: number, bytesOf: (value: unknown) => Buffer): Encode {
-  return (value) =>
-    Object.entries(value as Values).map(([name, one]) =>
-      lengthDelimited(number, Buffer.concat([lengthDelimited(1, Buffer.from(name)), lengthDelimited(2, bytesOf(one))])),
-    )
+  return (value) => Object.entries(value as Values).map(([name, one]) => pair(number, name, bytesOf(one)))
+}
+
+function pair(number: number, name: string, value: Buffer): Buffer {
+  return lengthDelimited(number, Buffer.concat([lengthDelimited(1, Buffer.from(name)), lengthDelimited(2, value)]))
 }
 
 const wrapped =
@@ -224,11 +246,6 @@ const apiKeyTable: Readonly<Record<string, Encode>> = {
 const documentTable: Readonly<Record<string, Encode>> = {
   swagger: text(1),
   info: inner(2, () => ({ title: text(1), version: text(2) })),
-  paths: wrapped(
-    8,
-    pairs(2, (value) => message(() => pathItemTable, value as Values)),
-  ),
-  definitions: wrapped(9, pairs(1, schemaBytes)),
   security: (value) =>
     (value as readonly Values[]).map((one) => lengthDelimited(12, Buffer.concat(pairs(1, () => Buffer.alloc(0))(one)))),
   securityDefinitions: wrapped(

@@ -1,5 +1,5 @@
 import { describe } from '../builtin/descriptions.js'
-import { type GoField, type GoStruct, type GoType, goStruct, isGoStruct, type SpecialName } from '../builtin/go-type.js'
+import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
 
 /** OpenAPI 2 has other words than 3, and cannot say as much. */
 export type Dialect = 'v2' | 'v3'
@@ -47,19 +47,24 @@ const leaves: Readonly<Record<string, Document>> = {
   [`${META}.Patch`]: { type: 'object', description: 'A patch, in the form that the Content-Type names.' },
 }
 
-/** Adds the models and everything they refer to. */
-export function addModels(models: Iterable<string>, into: Document, dialect: Dialect): void {
-  for (const model of models) {
-    if (model in into) continue
-    const leaf = leaves[model]
-    if (leaf) into[model] = leaf
-    else if (isGoStruct(model)) {
-      const refs = new Set<string>()
-      // Set before what it refers to, since schemas contain themselves.
-      into[model] = structDocument(goStruct(model), dialect, refs)
-      addModels(refs, into, dialect)
-    }
+export interface Model {
+  readonly document: Document
+  /** Models that it refers to. */
+  readonly refs: readonly string[]
+}
+
+const models = { v2: new Map<string, Model>(), v3: new Map<string, Model>() }
+
+/** The model of a type of the API, made once. */
+export function structModel(name: string, dialect: Dialect): Model {
+  let model = models[dialect].get(name)
+  if (!model) {
+    const refs = new Set<string>()
+    const document = leaves[name] ?? structDocument(goStruct(name), dialect, refs)
+    model = { document, refs: [...refs] }
+    models[dialect].set(name, model)
   }
+  return model
 }
 
 function structDocument(struct: GoStruct, dialect: Dialect, refs: Set<string>): Document {
