@@ -188,7 +188,7 @@ class Parser {
       if (tokens.is('!')) return this.not(first)
       const kind = tokens.peek(1).kind
       if (!tokens.is('-') || kind === 'int' || kind === 'float') return this.member()
-      if (!tokens.isOperandStart(1)) {
+      if (!this.isNegatable()) {
         tokens.noAlternative(1)
         throw new Derailed()
       }
@@ -209,9 +209,17 @@ class Parser {
     return this.call(id, first, '!_', undefined, [this.member()])
   }
 
+  /** Whether what follows a minus can be negated. */
+  private isNegatable(): boolean {
+    return this.tokens.isOperandStart(1) && !this.tokens.is('!', 1)
+  }
+
   private negation(first: Token): Expr {
     let count = 0
-    while (this.tokens.accept('-')) count++
+    while (this.tokens.is('-') && this.isNegatable()) {
+      this.tokens.next()
+      count++
+    }
     if (count % 2 === 0) return this.member()
     const id = this.nextId()
     return this.call(id, first, '-_', undefined, [this.member()])
@@ -307,7 +315,7 @@ class Parser {
     const literal = this.literal(token, false)
     if (literal) return literal
     if (token.kind === 'ident') return this.named('')
-    if (tokens.is('-')) {
+    if (tokens.is('-') && literalOf(tokens.peek(1), true)) {
       tokens.next()
       return this.literal(tokens.peek(), true, token)!
     }
