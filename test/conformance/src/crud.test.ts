@@ -216,7 +216,6 @@ conformance('crud', {
     await t.mergePatch(all, {})
     await t.ask('OPTIONS', one)
     await t.ask('HEAD', one)
-    await t.ask('FOO', one)
   },
   'metadata is kept as given': async (t) => {
     const all = configMapsIn(await t.namespace())
