@@ -227,3 +227,28 @@ test('any JSON goes through every step without a throw, and pruning twice is pru
     { numRuns: 300 },
   )
 })
+
+test('hundreds of thousands of wrong items are soon told', () => {
+  const items = new Array(300_000).fill(1)
+  const started = process.cpuUsage()
+  const errors = compiled.validate(object({ ...valid, tags: items }))
+  const { user, system } = process.cpuUsage(started)
+  assert.equal(errors.length, 10_000)
+  assert.ok(user + system < 5_000_000, `took ${(user + system) / 1000} ms of CPU`)
+})
+
+test('no text keeps a format busy', () => {
+  const texts = ['1', ' ', 'a', '0', '.', ':', '-', '"', '(', 'a.', '1.', 'é', '=', '%', '1:', '\\'].map((part) =>
+    part.repeat(20_000),
+  )
+  const formats =
+    'bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid isbn isbn13 creditcard ssn hexcolor rgbcolor byte date duration date-time'
+  for (const format of formats.split(' ')) {
+    const schema = compileSchema({ type: 'string', format })
+    const started = process.cpuUsage()
+    for (const text of texts)
+      for (const around of [text, `rgb(${text}`, `1${text}h`, `http://${text}`, `${text}@b`]) schema.validate(around)
+    const { user, system } = process.cpuUsage(started)
+    assert.ok(user + system < 2_000_000, `${format} took ${(user + system) / 1000} ms of CPU`)
+  }
+})

@@ -38,12 +38,20 @@ interface Finding {
   toError(path: string | undefined): FieldError
 }
 
+// Nobody reads more, and whoever sends a million wrong items shall not keep the server busy with them.
+const FINDINGS_MAX = 10_000
+
 class Findings {
   readonly errors: Finding[] = []
   passed = 0
+  #texts: Set<string> | undefined
 
   add(finding: Finding): void {
-    if (!this.errors.some(({ text }) => text === finding.text)) this.errors.push(finding)
+    if (this.full) return
+    this.#texts ??= new Set()
+    if (this.#texts.has(finding.text)) return
+    this.#texts.add(finding.text)
+    this.errors.push(finding)
   }
 
   merge(other: Findings): void {
@@ -53,6 +61,10 @@ class Findings {
 
   get valid(): boolean {
     return this.errors.length === 0
+  }
+
+  get full(): boolean {
+    return this.errors.length >= FINDINGS_MAX
   }
 }
 
@@ -233,9 +245,9 @@ function explainArray(
   const { minItems, maxItems, uniqueItems } = node.schema
   const items = node.items
   if (items) {
-    value.forEach((item, i) => {
-      findings.merge(childFindings(item, items, `${path}[${i}]`, correlation?.index(i)))
-    })
+    for (let i = 0; i < value.length && !findings.full; i++) {
+      findings.merge(childFindings(value[i], items, `${path}[${i}]`, correlation?.index(i)))
+    }
   }
   if (typeof minItems === 'number' && value.length < minItems) {
     findings.add(invalidAt(path, value.length, `should have at least ${minItems} items`))
@@ -268,6 +280,7 @@ function explainObject(
   explainSize(findings, keys.length, node, path)
   const additional = node.additional
   for (const key of keys) {
+    if (findings.full) return
     if (node.property(key)) continue
     if (node.schema.additionalProperties === false) {
       const text = `${path}.${key} in body is a forbidden property`

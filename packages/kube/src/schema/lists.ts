@@ -27,8 +27,11 @@ function walk(value: unknown, node: SchemaNode | undefined, path: string, errors
   }
 }
 
+// Nobody reads more.
+const DUPLICATES_MAX = 10_000
+
 function reportSet(value: readonly unknown[], path: string, errors: FieldError[]): void {
-  if (plainlyDistinct(value)) return
+  if (plainlyDistinct(value) || errors.length >= DUPLICATES_MAX) return
   for (const i of repeated(value.map(canonical))) errors.push(fieldErrors.duplicate(`${path}[${i}]`, value[i]))
 }
 
@@ -73,7 +76,7 @@ function repeated(texts: readonly string[]): number[] {
   texts.forEach((text, i) => {
     const before = times.get(text) ?? 0
     times.set(text, before + 1)
-    if (before === 1) indices.push(i)
+    if (before === 1 && indices.length < DUPLICATES_MAX) indices.push(i)
   })
   return indices
 }

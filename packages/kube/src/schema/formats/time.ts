@@ -66,11 +66,18 @@ const unit = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|
 export function isDuration(text: string): boolean {
   if (/^[-+]?0$/.test(text) || isGoDuration(text)) return true
   let known = false
-  for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
-    if (BigInt(count!) >= 2n ** 63n) return false
+  // The unit is optional to the expression, so that it never goes back over digits it has read.
+  for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]*)/g)) {
+    if (name === '') continue
+    if (exceedsInt64(count!)) return false
     if (unit.test(name!.toLowerCase())) known = true
   }
   return known
+}
+
+function exceedsInt64(count: string): boolean {
+  const significant = count.replace(/^0+/, '')
+  return significant.length > 19 || (significant.length === 19 && BigInt(significant) >= 2n ** 63n)
 }
 
 /** What fits 64 bits of nanoseconds, about 292 years. */
