@@ -10,6 +10,7 @@ import { signingKey } from './access/jwt.js'
 import type { KubeconfigContent } from './access/kubeconfig.js'
 import { openPki, type Pki } from './access/pki.js'
 import { RbacAuthorizer } from './access/rbac.js'
+import { runRotation } from './access/rotation.js'
 import { runServiceAccounts } from './access/serviceaccounts.js'
 import { ServiceAccountTokens } from './access/tokens.js'
 import { authenticated, MASTERS, type UserInfo } from './access/user.js'
@@ -183,10 +184,19 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     { host: options.host, port: options.port, cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca },
     (exchange) => void serve(site, exchange),
   )
+  const renewing = runRotation(
+    pki,
+    {
+      open: () => openPki({ dataDir: options.dataDir, host: options.host, clock }),
+      renew: ({ serving, ca }) => listener.renew({ ...serving, clientCa: ca }),
+      failed: report,
+    },
+    stopping.signal,
+  )
   const stops = [
     () => stopping.abort(),
     () => listener.close(STOP_GRACE_MS),
-    async () => void (await background),
+    async () => void (await Promise.all([background, renewing])),
     ...keepers.map((keeper) => () => keeper.stop()),
     () => audit?.close(),
     () => hub.close(),

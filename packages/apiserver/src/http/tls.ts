@@ -66,6 +66,11 @@ export class Listener {
     return listener
   }
 
+  /** New connections get the new certificate; those that are open stay. */
+  renew({ cert, key, clientCa }: Pick<TlsOptions, 'cert' | 'key' | 'clientCa'>): void {
+    this.#server.setSecureContext({ cert, key, ca: clientCa })
+  }
+
   get address(): { readonly host: string; readonly port: number } {
     const { address, port } = this.#server.address() as AddressInfo
     return { host: address, port }
