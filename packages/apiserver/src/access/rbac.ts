@@ -6,7 +6,7 @@ import { MASTERS, serviceAccountUser, type UserInfo } from './user.js'
 
 const PREFIX = '/rbac.authorization.k8s.io/'
 /** Different questions that are remembered of one user. */
-const DECISIONS_MAX = 1_000
+const DECISIONS_MAX = 256
 
 export interface RoleRef {
   readonly apiGroup?: string
