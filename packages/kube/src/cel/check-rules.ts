@@ -199,10 +199,10 @@ class RuleChecker {
     const { rule } = compiled
     const cost = guardedProduct(compiled.maxCost, cardinality)
     errors.push(...this.checkCost('estimated rule cost', cost, `${path}.rule`))
-    const shown = new Printed(printRule(rule))
-    if (compiled.error !== undefined) errors.push(fieldErrors.invalid(`${path}.rule`, shown, compiled.error))
+    const shown = () => new Printed(printRule(rule))
+    if (compiled.error !== undefined) errors.push(fieldErrors.invalid(`${path}.rule`, shown(), compiled.error))
     if (compiled.messageError !== undefined) {
-      errors.push(fieldErrors.invalid(`${path}.messageExpression`, shown, compiled.messageError))
+      errors.push(fieldErrors.invalid(`${path}.messageExpression`, shown(), compiled.messageError))
     } else if (compiled.message) {
       const at = `${path}.messageExpression`
       errors.push(...this.checkCost('estimated messageExpression cost', compiled.messageMaxCost, at))

@@ -47,6 +47,8 @@ export type Evaluation =
 export interface ExpressionProgram {
   /** As the checker prints it, such as `bool` or `list(string)`. */
   readonly outputType: string
+  /** By the types' own names, such as `null_type` or `google.protobuf.Timestamp`, as messages about results print it. */
+  readonly outputTypeName: string
   /** What running it costs at least and at most, where nothing bounds the size of its inputs. */
   readonly cost: Estimate
   evaluate(inputs: Inputs, options?: { readonly costLimit?: number }): Evaluation
@@ -78,6 +80,7 @@ export class ExpressionEnvironment {
     const { checked, program } = this.program(source)
     return {
       outputType: outputType(checked).toString(),
+      outputTypeName: fullName(outputType(checked)),
       cost: estimateCost(checked.expr, undefined),
       evaluate: (inputs, { costLimit = expressionCostLimit } = {}) => evaluate(program, inputs, costLimit),
     }
@@ -206,6 +209,10 @@ function evaluate(program: Program, inputs: Inputs, limit: number): Evaluation {
   const outcome = program.run(inputs.bind, limit)
   const cost = outcome.cost + inputs.takeCharges()
   return 'error' in outcome ? { error: outcome.error, cost } : { value: toJson(outcome.value), cost }
+}
+
+function fullName({ name, params }: Type): string {
+  return params.length === 0 ? name : `${name}(${params.map(fullName).join(', ')})`
 }
 
 /** Types that variables keep when expressions use them; all others are only known when they are there. */

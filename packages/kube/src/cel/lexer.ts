@@ -55,8 +55,23 @@ export function tokenize(text: string, issues: Issue[]): Token[] {
   return tokens
 }
 
+/** Which rules can match at all, by the first character; trying them all in turn is what lexing would cost most. */
+function rulesFor(first: string): readonly (readonly [TokenKind, RegExp])[] {
+  if (/[A-Za-z_]/.test(first)) return /[bBrR]/.test(first) ? wordRules : identRules
+  if (/[0-9]/.test(first)) return numberRules
+  if (first === '"' || first === "'") return stringRules
+  return otherRules
+}
+
+const ofKinds = (...kinds: TokenKind[]) => rules.filter(([kind]) => kinds.includes(kind))
+const wordRules = ofKinds('bytes', 'string', 'ident')
+const identRules = ofKinds('ident')
+const numberRules = ofKinds('float', 'uint', 'int')
+const stringRules = ofKinds('string')
+const otherRules = ofKinds('float', 'escaped', 'punctuation')
+
 function nextToken(text: string, at: number): Token | undefined {
-  for (const [kind, pattern] of rules) {
+  for (const [kind, pattern] of rulesFor(text[at]!)) {
     const found = match(pattern, text, at)
     if (found !== undefined) return { kind, text: found, offset: at }
   }

@@ -42,7 +42,7 @@ function compile(pattern: string): Regex {
     return fail((error as Error).message)
   }
   return {
-    test: (text) => re.matcher(text).find(),
+    test: (text) => re.test(text),
     find: (text) => {
       const matcher = re.matcher(text)
       return matcher.find() ? (matcher.group() ?? '') : undefined
