@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { apiVersionOf, type KubeObject, StatusError, systemClock } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
 import { SimulatedCloud, thingOf } from '@crosstie/resources/testing'
+import { startRealKubernetes } from './oracle.js'
 import { condition, Plane } from './plane.js'
-
-let plane: Plane
-const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock: systemClock })
-const thing = thingOf(cloud, { consistencySeconds: 0 })
-
-before(async () => {
-  plane = await Plane.start()
-  await plane.serve(thing)
-  await plane.serve(nopResource)
-})
-after(async () => {
-  await plane[Symbol.asyncDispose]()
-})
 
 const refused = (words: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.code === 422 && words.test(error.message)
@@ -24,175 +12,214 @@ const refused = (words: RegExp) => (error: unknown) =>
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 const specOf = (object: KubeObject): any => object['spec']
 
-test('a NopResource is ready after two writes of its own', async () => {
-  const created = await plane.create(nopResource, 'nop', { forProvider: { size: 10, fields: { region: 'eu' } } })
-  await plane.reconcile(nopResource, 'nop')
-  const ready = await plane.client.get(nopResource.type, { name: 'nop' })
-  assert.equal(condition(ready, 'Ready')?.status, 'True')
-  assert.equal(Number(ready.metadata.resourceVersion) - Number(created.metadata.resourceVersion), 2)
-  await plane.reconcile(nopResource, 'nop')
-  const again = await plane.client.get(nopResource.type, { name: 'nop' })
-  assert.equal(
-    again.metadata.resourceVersion,
-    ready.metadata.resourceVersion,
-    'nothing is written when nothing changed',
-  )
-})
+/** What holds on every Kubernetes API. */
+function managedResources(open: () => Promise<Plane>): void {
+  let plane: Plane
+  const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock: systemClock })
+  const thing = thingOf(cloud, { consistencySeconds: 0 })
 
-test('POL1 policies have a default, and unknown ones are refused at the door', async () => {
-  const object = await plane.create(nopResource, 'defaults', { forProvider: {} })
-  assert.deepEqual(specOf(object).managementPolicies, ['*'])
-  assert.equal(specOf(object).deletionPolicy, 'Delete')
-  await assert.rejects(
-    plane.create(nopResource, 'odd', { managementPolicies: ['Nonsense'], forProvider: {} }),
-    refused(/Unsupported value: "Nonsense"/),
-  )
-})
-
-test('POL10 required to manage, not to observe; identifiers always; initProvider satisfies', async () => {
-  await assert.rejects(
-    plane.create(thing, 'r1', { forProvider: { region: 'r' } }),
-    refused(/spec.forProvider.flavor is a required parameter/),
-  )
-  await assert.rejects(
-    plane.create(thing, 'r2', { forProvider: { flavor: 'f' } }),
-    refused(/spec.forProvider.region: Required value/),
-  )
-  await plane.create(thing, 'r3', { managementPolicies: ['Observe'], forProvider: { region: 'r' } })
-  await plane.create(thing, 'r4', { managementPolicies: [], forProvider: { region: 'r' } })
-  await plane.create(thing, 'r5', { forProvider: { region: 'r' }, initProvider: { flavor: 'f' } })
-  await plane.create(thing, 'r6', { managementPolicy: 'ObserveOnly', forProvider: { region: 'r' } })
-})
-
-test('MR11 immutable fields are kept at the door, and the message names the field', async () => {
-  const object = await plane.create(thing, 'fixed', { forProvider: { region: 'r', flavor: 'sweet' } })
-  const spec = specOf(object)
-  const change = (flavor: string | undefined) => ({
-    ...object,
-    spec: { ...spec, forProvider: { ...spec.forProvider, flavor } },
+  before(async () => {
+    plane = await open()
+    await plane.serve(thing)
+    await plane.serve(nopResource)
   })
-  await assert.rejects(plane.client.update(thing.type, change('sour')), refused(/spec.forProvider.flavor is immutable/))
-  await assert.rejects(
-    plane.client.update(thing.type, change(undefined)),
-    refused(/spec.forProvider.flavor is immutable/),
-  )
-})
+  after(async () => {
+    await plane[Symbol.asyncDispose]()
+  })
 
-test('late initialization and references are owned by managers of their own', async () => {
-  await plane.create(thing, 'parent', { forProvider: { region: 'r', flavor: 'sweet' } })
-  await plane.settle(thing, 'parent')
-  await plane.create(thing, 'child', { forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'parent' } } })
-  const child = await plane.settle(thing, 'child')
-  assert.equal(specOf(child).forProvider.parentId, 'parent')
-  assert.equal(specOf(child).forProvider.size, 3)
-  assert.equal(condition(child, 'Ready')?.status, 'True')
-  const owners = child.metadata.managedFields
-    ?.filter(({ operation }) => operation === 'Apply')
-    .map(({ manager }) => manager)
-  assert.deepEqual(owners?.sort(), [
-    'managed.crossplane.io/api-simple-reference-resolver',
-    'managed.crossplane.io/late-initializer',
-  ])
-})
+  test('a NopResource is ready after two writes of its own', async () => {
+    await plane.create(nopResource, 'nop', { forProvider: { size: 10, fields: { region: 'eu' } } })
+    plane.writes = 0
+    await plane.reconcile(nopResource, 'nop')
+    const ready = await plane.client.get(nopResource.type, { name: 'nop' })
+    assert.equal(condition(ready, 'Ready')?.status, 'True')
+    assert.equal(plane.writes, 2)
+    await plane.reconcile(nopResource, 'nop')
+    const again = await plane.client.get(nopResource.type, { name: 'nop' })
+    assert.equal(
+      again.metadata.resourceVersion,
+      ready.metadata.resourceVersion,
+      'nothing is written when nothing changed',
+    )
+  })
 
-test('GitOps: the same manifest applied 1,000 times by another manager makes no difference and no loop', async () => {
-  const manifest = {
-    apiVersion: apiVersionOf(thing.type),
-    kind: 'Thing',
-    metadata: { name: 'gitops', labels: { app: 'x' } },
-    spec: {
-      forProvider: {
-        region: 'r',
-        flavor: 'sweet',
-        parentIdSelector: { matchLabels: { app: 'parent' } },
-        tags: { team: 'a' },
+  test('POL1 policies have a default, and unknown ones are refused at the door', async () => {
+    const object = await plane.create(nopResource, 'defaults', { forProvider: {} })
+    assert.deepEqual(specOf(object).managementPolicies, ['*'])
+    assert.equal(specOf(object).deletionPolicy, 'Delete')
+    await assert.rejects(
+      plane.create(nopResource, 'odd', { managementPolicies: ['Nonsense'], forProvider: {} }),
+      refused(/Unsupported value: "Nonsense"/),
+    )
+  })
+
+  test('POL10 required to manage, not to observe; identifiers always; initProvider satisfies', async () => {
+    await assert.rejects(
+      plane.create(thing, 'r1', { forProvider: { region: 'r' } }),
+      refused(/spec.forProvider.flavor is a required parameter/),
+    )
+    await assert.rejects(
+      plane.create(thing, 'r2', { forProvider: { flavor: 'f' } }),
+      refused(/spec.forProvider.region: Required value/),
+    )
+    await plane.create(thing, 'r3', { managementPolicies: ['Observe'], forProvider: { region: 'r' } })
+    await plane.create(thing, 'r4', { managementPolicies: [], forProvider: { region: 'r' } })
+    await plane.create(thing, 'r5', { forProvider: { region: 'r' }, initProvider: { flavor: 'f' } })
+    await plane.create(thing, 'r6', { managementPolicy: 'ObserveOnly', forProvider: { region: 'r' } })
+  })
+
+  test('MR11 immutable fields are kept at the door, and the message names the field', async () => {
+    const object = await plane.create(thing, 'fixed', { forProvider: { region: 'r', flavor: 'sweet' } })
+    const spec = specOf(object)
+    const change = (flavor: string | undefined) => ({
+      ...object,
+      spec: { ...spec, forProvider: { ...spec.forProvider, flavor } },
+    })
+    await assert.rejects(
+      plane.client.update(thing.type, change('sour')),
+      refused(/spec.forProvider.flavor is immutable/),
+    )
+    await assert.rejects(
+      plane.client.update(thing.type, change(undefined)),
+      refused(/spec.forProvider.flavor is immutable/),
+    )
+  })
+
+  test('late initialization and references are owned by managers of their own', async () => {
+    await plane.create(thing, 'parent', { forProvider: { region: 'r', flavor: 'sweet' } })
+    await plane.settle(thing, 'parent')
+    await plane.create(thing, 'child', {
+      forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'parent' } },
+    })
+    const child = await plane.settle(thing, 'child')
+    assert.equal(specOf(child).forProvider.parentId, 'parent')
+    assert.equal(specOf(child).forProvider.size, 3)
+    assert.equal(condition(child, 'Ready')?.status, 'True')
+    const owners = child.metadata.managedFields
+      ?.filter(({ operation }) => operation === 'Apply')
+      .map(({ manager }) => manager)
+    assert.deepEqual(owners?.sort(), [
+      'managed.crossplane.io/api-simple-reference-resolver',
+      'managed.crossplane.io/late-initializer',
+    ])
+  })
+
+  test('GitOps: the same manifest applied 1,000 times by another manager makes no difference and no loop', async () => {
+    const manifest = {
+      apiVersion: apiVersionOf(thing.type),
+      kind: 'Thing',
+      metadata: { name: 'gitops', labels: { app: 'x' } },
+      spec: {
+        forProvider: {
+          region: 'r',
+          flavor: 'sweet',
+          parentIdSelector: { matchLabels: { app: 'parent' } },
+          tags: { team: 'a' },
+        },
       },
-    },
-  }
-  await plane.create(
-    thing,
-    'gitops-parent',
-    { forProvider: { region: 'r', flavor: 'sweet' } },
-    { labels: { app: 'parent' } },
-  )
-  await plane.settle(thing, 'gitops-parent')
-  await plane.client.apply<KubeObject>(thing.type, manifest, { fieldManager: 'argocd', force: true })
-  const settled = await plane.settle(thing, 'gitops')
-  assert.equal(specOf(settled).forProvider.parentId, 'gitops-parent')
-  assert.equal(specOf(settled).forProvider.size, 3)
-  const updates = cloud.calls.update
-  for (let i = 0; i < 1_000; i++) {
-    const applied = await plane.client.apply<KubeObject>(thing.type, manifest, { fieldManager: 'argocd', force: true })
-    assert.equal(applied.metadata.resourceVersion, settled.metadata.resourceVersion)
-    if (i % 50 === 0) await plane.reconcile(thing, 'gitops')
-  }
-  const end = await plane.client.get(thing.type, { name: 'gitops' })
-  assert.equal(end.metadata.resourceVersion, settled.metadata.resourceVersion)
-  assert.equal(cloud.calls.update, updates)
-})
-
-test('MR6 a user may take a late-initialized field over, and it is theirs then', async () => {
-  await plane.create(thing, 'taken', { forProvider: { region: 'r', flavor: 'sweet' } })
-  await plane.settle(thing, 'taken')
-  const mine = {
-    apiVersion: apiVersionOf(thing.type),
-    kind: 'Thing',
-    metadata: { name: 'taken' },
-    spec: { forProvider: { size: 8 } },
-  }
-  await plane.client.apply(thing.type, mine, { fieldManager: 'user', force: true })
-  const object = await plane.settle(thing, 'taken')
-  assert.equal(specOf(object).forProvider.size, 8)
-  assert.equal(cloud.resources.find(({ name }) => name === 'taken')?.values['size'], 8)
-})
-
-test('MR1 a deleted object takes its external resource along', async () => {
-  await plane.create(thing, 'bye', { forProvider: { region: 'r', flavor: 'sweet' } })
-  await plane.settle(thing, 'bye')
-  assert.ok(cloud.resources.some(({ name }) => name === 'bye'))
-  await plane.client.delete(thing.type, { name: 'bye' })
-  await plane.reconcile(thing, 'bye')
-  await plane.reconcile(thing, 'bye')
-  await assert.rejects(
-    plane.client.get(thing.type, { name: 'bye' }),
-    (error: unknown) => error instanceof StatusError && error.code === 404,
-  )
-  assert.ok(!cloud.resources.some(({ name }) => name === 'bye'))
-})
-
-test('MR4 MR16 atProvider shows all that the provider reports, and nothing else', async () => {
-  await plane.create(thing, 'seen', { forProvider: { region: 'r', flavor: 'sweet', tags: { team: 'a' } } })
-  const { atProvider } = (await plane.settle(thing, 'seen'))['status'] as { atProvider: Record<string, unknown> }
-  assert.equal(atProvider['flavor'], 'sweet')
-  assert.equal(atProvider['id'], 'seen')
-  assert.equal('members' in atProvider, false)
-})
-
-test('AGG6 deleting the reference chooses anew, a set one makes the selector ignored', async () => {
-  for (const name of ['net-1', 'net-2']) {
-    await plane.create(thing, name, { forProvider: { region: 'r', flavor: 'sweet' } }, { labels: { net: name } })
-    await plane.settle(thing, name)
-  }
-  const selector = (net: string) => ({ forProvider: { parentIdSelector: { matchLabels: { net } } } })
-  await plane.create(thing, 'user', { forProvider: { region: 'r', flavor: 'sweet', ...selector('net-1').forProvider } })
-  assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1')
-  const merge = (spec: object) =>
-    plane.client.patch(thing.type, { name: 'user' }, { type: 'merge', patch: { spec } as never })
-  await merge(selector('net-2'))
-  assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1', 'the reference is set')
-  await merge({ forProvider: { parentIdRef: null } })
-  const again = specOf(await plane.settle(thing, 'user')).forProvider
-  assert.deepEqual([again.parentId, again.parentIdRef], ['net-2', { name: 'net-2' }])
-})
-
-test('AGG6 parts submitted together, in any order, end up working', async () => {
-  await plane.create(thing, 'z-needs', {
-    forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'z-needed' } },
+    }
+    await plane.create(
+      thing,
+      'gitops-parent',
+      { forProvider: { region: 'r', flavor: 'sweet' } },
+      { labels: { app: 'parent' } },
+    )
+    await plane.settle(thing, 'gitops-parent')
+    await plane.client.apply<KubeObject>(thing.type, manifest, { fieldManager: 'argocd', force: true })
+    const settled = await plane.settle(thing, 'gitops')
+    assert.equal(specOf(settled).forProvider.parentId, 'gitops-parent')
+    assert.equal(specOf(settled).forProvider.size, 3)
+    const updates = cloud.calls.update
+    for (let i = 0; i < 1_000; i++) {
+      const applied = await plane.client.apply<KubeObject>(thing.type, manifest, {
+        fieldManager: 'argocd',
+        force: true,
+      })
+      assert.equal(applied.metadata.resourceVersion, settled.metadata.resourceVersion)
+      if (i % 50 === 0) await plane.reconcile(thing, 'gitops')
+    }
+    const end = await plane.client.get(thing.type, { name: 'gitops' })
+    assert.equal(end.metadata.resourceVersion, settled.metadata.resourceVersion)
+    assert.equal(cloud.calls.update, updates)
   })
-  await plane.reconcile(thing, 'z-needs')
-  const waiting = await plane.client.get(thing.type, { name: 'z-needs' })
-  assert.match(condition(waiting, 'Synced')?.message ?? '', /things.sim.crosstie.io "z-needed" not found/)
-  await plane.create(thing, 'z-needed', { forProvider: { region: 'r', flavor: 'sweet' } })
-  await plane.settle(thing, 'z-needed')
-  assert.equal(condition(await plane.settle(thing, 'z-needs'), 'Ready')?.status, 'True')
+
+  test('MR6 a user may take a late-initialized field over, and it is theirs then', async () => {
+    await plane.create(thing, 'taken', { forProvider: { region: 'r', flavor: 'sweet' } })
+    await plane.settle(thing, 'taken')
+    const mine = {
+      apiVersion: apiVersionOf(thing.type),
+      kind: 'Thing',
+      metadata: { name: 'taken' },
+      spec: { forProvider: { size: 8 } },
+    }
+    await plane.client.apply(thing.type, mine, { fieldManager: 'user', force: true })
+    const object = await plane.settle(thing, 'taken')
+    assert.equal(specOf(object).forProvider.size, 8)
+    assert.equal(cloud.resources.find(({ name }) => name === 'taken')?.values['size'], 8)
+  })
+
+  test('MR1 a deleted object takes its external resource along', async () => {
+    await plane.create(thing, 'bye', { forProvider: { region: 'r', flavor: 'sweet' } })
+    await plane.settle(thing, 'bye')
+    assert.ok(cloud.resources.some(({ name }) => name === 'bye'))
+    await plane.client.delete(thing.type, { name: 'bye' })
+    await plane.reconcile(thing, 'bye')
+    await plane.reconcile(thing, 'bye')
+    await assert.rejects(
+      plane.client.get(thing.type, { name: 'bye' }),
+      (error: unknown) => error instanceof StatusError && error.code === 404,
+    )
+    assert.ok(!cloud.resources.some(({ name }) => name === 'bye'))
+  })
+
+  test('MR4 MR16 atProvider shows all that the provider reports, and nothing else', async () => {
+    await plane.create(thing, 'seen', { forProvider: { region: 'r', flavor: 'sweet', tags: { team: 'a' } } })
+    const { atProvider } = (await plane.settle(thing, 'seen'))['status'] as { atProvider: Record<string, unknown> }
+    assert.equal(atProvider['flavor'], 'sweet')
+    assert.equal(atProvider['id'], 'seen')
+    assert.equal('members' in atProvider, false)
+  })
+
+  test('AGG6 deleting the reference chooses anew, a set one makes the selector ignored', async () => {
+    for (const name of ['net-1', 'net-2']) {
+      await plane.create(thing, name, { forProvider: { region: 'r', flavor: 'sweet' } }, { labels: { net: name } })
+      await plane.settle(thing, name)
+    }
+    const selector = (net: string) => ({ forProvider: { parentIdSelector: { matchLabels: { net } } } })
+    await plane.create(thing, 'user', {
+      forProvider: { region: 'r', flavor: 'sweet', ...selector('net-1').forProvider },
+    })
+    assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1')
+    const merge = (spec: object) =>
+      plane.client.patch(thing.type, { name: 'user' }, { type: 'merge', patch: { spec } as never })
+    await merge(selector('net-2'))
+    assert.equal(specOf(await plane.settle(thing, 'user')).forProvider.parentId, 'net-1', 'the reference is set')
+    await merge({ forProvider: { parentIdRef: null } })
+    const again = specOf(await plane.settle(thing, 'user')).forProvider
+    assert.deepEqual([again.parentId, again.parentIdRef], ['net-2', { name: 'net-2' }])
+  })
+
+  test('AGG6 parts submitted together, in any order, end up working', async () => {
+    await plane.create(thing, 'z-needs', {
+      forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'z-needed' } },
+    })
+    await plane.reconcile(thing, 'z-needs')
+    const waiting = await plane.client.get(thing.type, { name: 'z-needs' })
+    assert.match(condition(waiting, 'Synced')?.message ?? '', /things.sim.crosstie.io "z-needed" not found/)
+    await plane.create(thing, 'z-needed', { forProvider: { region: 'r', flavor: 'sweet' } })
+    await plane.settle(thing, 'z-needed')
+    assert.equal(condition(await plane.settle(thing, 'z-needs'), 'Ready')?.status, 'True')
+  })
+}
+
+describe('managed resources on the embedded server', () => managedResources(() => Plane.embedded()))
+
+const real = await startRealKubernetes()
+const skip = typeof real === 'string' ? real : false
+
+describe('managed resources on the real kube-apiserver', { skip }, () => {
+  after(async () => {
+    if (typeof real !== 'string') await real[Symbol.asyncDispose]()
+  })
+  managedResources(() => Plane.remote(typeof real === 'string' ? '' : real.kubeconfig))
 })

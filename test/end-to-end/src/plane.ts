@@ -27,24 +27,31 @@ export class Plane implements AsyncDisposable {
   readonly events: string[] = []
   readonly #controllers = new Map<string, ManagedController>()
 
-  private constructor(
-    readonly client: Client,
-    private readonly close: () => Promise<void>,
-  ) {}
+  /** How many writes were asked for. */
+  writes = 0
+  readonly client: Client
 
-  /** On the embedded server, or on the Kubernetes API that $CROSSTIE_TEST_KUBECONFIG leads to. */
-  static async start(): Promise<Plane> {
-    const kubeconfig = process.env['CROSSTIE_TEST_KUBECONFIG']
-    if (kubeconfig) {
-      const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
-      return new Plane(client, async () => client.close())
-    }
+  private constructor(
+    client: Client,
+    private readonly close: () => Promise<void>,
+  ) {
+    this.client = counting(client, () => this.writes++)
+  }
+
+  /** On the embedded server, in the same process. */
+  static async embedded(): Promise<Plane> {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-end-to-end-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
     return new Plane(server.client(), async () => {
       await server.close()
       await rm(dataDir, { recursive: true, force: true })
     })
+  }
+
+  /** On the Kubernetes API that a kubeconfig leads to, over HTTP. */
+  static async remote(kubeconfig: string): Promise<Plane> {
+    const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
+    return new Plane(client, async () => client.close())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,4 +99,16 @@ export class Plane implements AsyncDisposable {
 
 export function condition(object: KubeObject, type: string): Condition | undefined {
   return conditionsOf(object).find((held) => held.type === type)
+}
+
+const writing: readonly PropertyKey[] = ['create', 'update', 'patch', 'apply', 'delete']
+
+function counting(client: Client, count: () => void): Client {
+  return new Proxy(client, {
+    get(target, name) {
+      if (writing.includes(name)) count()
+      const member = target[name as keyof Client]
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
 }
