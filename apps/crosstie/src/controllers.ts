@@ -1,6 +1,5 @@
 import {
   CachedClient,
-  type Controller,
   Controllers,
   controllerName,
   EventRecorder,
@@ -9,7 +8,7 @@ import {
   type Share,
   sleep,
 } from '@crosstie/controller'
-import { type Client, conditionsOf, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import { type Client, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
 import {
   type Budgets,
@@ -112,14 +111,7 @@ export class ControlPlane implements AsyncDisposable {
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
     if (!(await this.#install(kind.crd(), kind.classCrd()))) return
     const managed = managedController(kind, { ...this.#managed, ...(budgets ? { budgets } : {}) })
-    const controller: Controller = {
-      name: controllerName(kind.type),
-      type: kind.type,
-      reconcile: (key, signal) => managed.reconcile(key, signal),
-      wakes: (before, after) => managed.wakes(before, after),
-      settled: isSettled,
-    }
-    this.#controllers.start(controller)
+    this.#controllers.start(managed)
   }
 
   async #startConfig(config: ConfigKind): Promise<void> {
@@ -156,10 +148,4 @@ export class ControlPlane implements AsyncDisposable {
 function configOfUsage(usage: KubeObject) {
   const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
   return name ? [{ name }] : []
-}
-
-function isSettled(object: KubeObject): boolean {
-  const conditions = conditionsOf(object)
-  const is = (wanted: string) => conditions.some(({ type, status }) => type === wanted && status === 'True')
-  return object.metadata.deletionTimestamp === undefined && is('Ready') && is('Synced')
 }
