@@ -4,6 +4,7 @@ import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { parseAddress } from '../address.js'
 import { type Command, EXIT_OK } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
+import { serveMetrics } from '../controllers-metrics.js'
 
 export const up: Command = {
   name: 'up',
@@ -21,6 +22,7 @@ export const up: Command = {
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
+    metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
     ...logOptions,
   },
   async run({ values, signal, out, err }) {
@@ -46,6 +48,8 @@ export const up: Command = {
       metrics: server.metrics,
       log,
     })
+    const at = text('metrics')
+    await using _metrics = at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at))
     if (!signal.aborted) await once(signal, 'abort')
     err('stopping')
     return EXIT_OK

@@ -1,0 +1,163 @@
+// Managed resources: from apply to Ready, at rest, deleted, and observed again after a restart.
+//   node bench/managed/run.mjs [--n 1000,10000] [--only embedded|kubernetes] [--steady 60s] [--profile DIR]
+// The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
+// tell more than wall time on a noisy machine.
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { processTree, residentMb } from '../api/processes.mjs'
+
+const root = new URL('../..', import.meta.url).pathname
+const { values } = parseArgs({
+  options: {
+    n: { type: 'string', default: '1000,10000' },
+    only: { type: 'string' },
+    steady: { type: 'string', default: '60s' },
+    concurrency: { type: 'string', default: '64' },
+    profile: { type: 'string' },
+  },
+})
+
+const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
+const loadgen = buildLoadgen()
+const rows = []
+for (const n of values.n.split(',').map(Number)) {
+  for (const engine of ['embedded', 'kubernetes']) {
+    if (!values.only || values.only === engine) await measure(engine, n)
+  }
+}
+console.table(rows)
+
+function buildLoadgen() {
+  const cache = process.env.CROSSTIE_CACHE ?? join(homedir(), '.cache', 'crosstie')
+  mkdirSync(cache, { recursive: true })
+  const program = join(cache, 'loadgen')
+  const env = { ...process.env, CGO_ENABLED: '0' }
+  execFileSync('go', ['build', '-o', program, '.'], { cwd: join(root, 'bench/loadgen'), env, stdio: 'inherit' })
+  return program
+}
+
+async function measure(engine, n) {
+  const folder = mkdtempSync(join(tmpdir(), `bench-managed-${engine}-`))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const port = await freePort()
+  const metricUrl = `http://127.0.0.1:${port}/metrics`
+  const children = []
+  const begin = async (name, args, words) => {
+    const child = await start(name, args, words)
+    children.push(child)
+    return child
+  }
+  const metrics = ['--metrics', `127.0.0.1:${port}`]
+  const control = () =>
+    engine === 'embedded'
+      ? begin(
+          'up',
+          [
+            crosstie,
+            'up',
+            '--listen',
+            '127.0.0.1:0',
+            '--data-dir',
+            join(folder, 'data'),
+            '--kubeconfig',
+            kubeconfig,
+            ...metrics,
+          ],
+          /^ready:/m,
+        )
+      : begin(
+          'controllers',
+          [crosstie, 'controllers', '--kubeconfig', kubeconfig, '--standalone', ...metrics],
+          /^connected:/m,
+        )
+  try {
+    const server = engine === 'embedded' ? [] : await kubernetes(begin, kubeconfig)
+    let controllers = await control()
+    const pids = () =>
+      [...server, { name: 'crosstie', pid: controllers.pid }].map(({ name, pid }) => `${name}=${pid}`).join(',')
+    const load = (workload, ...args) => {
+      const common = ['--kubeconfig', kubeconfig, '--n', String(n), '--pids', pids(), '--metric-url', metricUrl]
+      return JSON.parse(execFileSync(loadgen, [workload, ...common, ...args], { encoding: 'utf8', maxBuffer: 1e8 }))
+    }
+    await served(metricUrl)
+    const row = { engine, n }
+    rows.push(row)
+    const ready = load('w1', '--concurrency', values.concurrency)
+    row['ms CPU to Ready'] = ready.cpu_ms_per_mr
+    row['ready/s'] = ready.mr_per_s
+    row['p99 ms'] = ready.create_to_ready_ms.p99
+    const steady = load('w2', '--metric', 'crosstie_managed_reconciles_total', '--duration', values.steady)
+    row['ms CPU per no-op'] = steady.cpu_s_per_1000_reconciles?.total
+    row['no-op/s'] = steady.reconciles_per_s
+    row['MB'] = Math.round(residentMb([...server.map(({ pid }) => pid), controllers.pid]))
+    await stop(controllers)
+    const again = ['--metric', 'crosstie_managed_observed', '--t0-ns', String(BigInt(Date.now()) * 1_000_000n)]
+    controllers = await control()
+    const restarted = load('w5', ...again)
+    row['restart s'] = restarted.wall_s
+    const gone = load('w1d', '--concurrency', values.concurrency)
+    row['ms CPU to delete'] = Math.round((gone.cpu_s.total * 1e5) / n) / 100
+    for (const result of [ready, steady, restarted, gone]) console.error(JSON.stringify({ engine, ...result }))
+  } finally {
+    for (const child of children.reverse()) await stop(child)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function kubernetes(begin, kubeconfig) {
+  const oracle = await begin(
+    'oracle',
+    [join(root, 'scripts/oracle.mjs'), 'start', '--kubeconfig', kubeconfig],
+    /^ready:/m,
+  )
+  const programs = ['kube-apiserver', 'etcd']
+  return processTree(oracle.pid).filter(({ name }) => programs.includes(name))
+}
+
+function start(name, args, words) {
+  const profile = values.profile && name !== 'oracle' ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
+  const child = spawn(process.execPath, [...profile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      for (const line of chunk.split('\n')) if (/WARN|ERROR/.test(line)) console.error(line)
+    })
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      if (words.test(text)) resolve(child)
+    })
+    child.on('exit', (code) => reject(new Error(`${name} ended with ${code}: ${text}`)))
+  })
+}
+
+async function stop(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.on('exit', resolve))
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** The kind is there once its controller has a queue. */
+async function served(url) {
+  for (;;) {
+    const text = await fetch(url).then(
+      (answer) => answer.text(),
+      () => '',
+    )
+    if (text.includes('crosstie_queue_depth')) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
