@@ -69,9 +69,8 @@ export class Correlator {
 
   /** The object's name and the time in hexadecimal, as is usual. */
   #name({ metadata }: KubeObject, now: number): string {
-    this.#sequence = (this.#sequence + 1) % 1_000_000
-    const nanoseconds = BigInt(Math.floor(now)) * 1_000_000n + BigInt(this.#sequence)
-    return `${metadata.name}.${nanoseconds.toString(16)}`
+    this.#sequence = (this.#sequence + 1) % 0x100000
+    return `${metadata.name}.${Math.floor(now).toString(16)}${this.#sequence.toString(16).padStart(5, '0')}`
   }
 
   #allows(whom: string, now: number): boolean {

@@ -22,6 +22,9 @@ export interface QueueOptions {
 /** Of this many in a row the last is a routine one if any waits: polls are late under load, but never forgotten. */
 const ROUTINE_SHARE = 8
 
+/** Polls that are due at about the same time are done together: waking up costs more than looking. */
+const POLL_STEP_MS = 250
+
 /** setTimeout takes no longer delays. */
 const TIMER_MAX_MS = 2_000_000_000
 
@@ -142,8 +145,9 @@ export class WorkQueue {
       entry.again = false
       this.#makeReady(entry, 'urgent')
     } else if (next.after === 'never') this.#drop(lane, entry)
-    else if (next.after === 'poll') this.#wait(entry, 'routine', next.seconds * 1000)
-    else this.#wait(entry, 'urgent', backoffMs(entry.failures, this.#options.backoff))
+    else if (next.after === 'poll')
+      this.#wait(entry, 'routine', roundUp(this.#options.clock.now() + next.seconds * 1000))
+    else this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(entry.failures, this.#options.backoff))
     // A lane that was at its limit may go on.
     if (lane.ready > 0) this.#options.wake()
   }
@@ -210,10 +214,10 @@ export class WorkQueue {
     }
   }
 
-  #wait(entry: Entry, priority: Priority, milliseconds: number): void {
+  #wait(entry: Entry, priority: Priority, due: number): void {
     entry.state = 'waiting'
     entry.priority = priority
-    entry.due = this.#options.clock.now() + milliseconds
+    entry.due = due
     this.#waiting.push(entry)
     if (entry.due < this.#timerDue) this.#setTimer()
   }
@@ -234,4 +238,8 @@ export class WorkQueue {
     }
     this.#setTimer()
   }
+}
+
+function roundUp(milliseconds: number): number {
+  return Math.ceil(milliseconds / POLL_STEP_MS) * POLL_STEP_MS
 }

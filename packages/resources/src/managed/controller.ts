@@ -37,6 +37,7 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
       }
     },
     wakes(before, after) {
+      if (before && kit.ownWrites.take(after)) return false
       return !before || isDeleted(before) !== isDeleted(after) || desiredStateChanged(before, after)
     },
     settled(object) {

@@ -7,6 +7,7 @@ import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
 import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
+import { OwnWrites } from './ownwrites.js'
 
 export type { Next } from '@crosstie/controller'
 
@@ -82,6 +83,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly pruned: Set<string>
   /** Objects whose references lead nowhere yet, by uid. */
   readonly unresolved: Map<string, ObjectKey>
+  /** Our own writes, until they come back as changes. */
+  readonly ownWrites: OwnWrites
   /** External names that objects of this process are taking for their own, by name: two must not take one. */
   readonly claimed: Map<string, string>
 }
@@ -109,6 +112,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
     unresolved: new Map(),
+    ownWrites: new OwnWrites(),
     claimed: new Map(),
     touched: new Map(),
     pruned: new Set(),

@@ -89,8 +89,7 @@ export class Turn {
   readonly history: CreateHistory
   /** A request to reconcile now, noted as handled when the status is written. */
   request: string | undefined
-  /** The newest state of the object that we know of. */
-  managed: KubeObject
+  #managed: KubeObject
   /** Whatever is told passes here. */
   readonly secrets = new Redactor()
   #atProvider: Values | undefined
@@ -101,7 +100,7 @@ export class Turn {
     managed: KubeObject,
     readonly signal: AbortSignal,
   ) {
-    this.managed = managed
+    this.#managed = managed
     this.history = createHistoryOf(managed)
     this.request = newReconcileRequest(managed)
     this.policies = policiesOf(this.spec, {
@@ -109,6 +108,17 @@ export class Turn {
       hasDeletionPolicy: kit.kind.hasDeletionPolicy,
       refuse: kit.kind.refusePolicies,
     })
+  }
+
+  /** The newest state of the object that we know of. */
+  get managed(): KubeObject {
+    return this.#managed
+  }
+
+  /** What we wrote comes back as a change that is no news. */
+  set managed(written: KubeObject) {
+    this.#managed = written
+    this.kit.ownWrites.add(written)
   }
 
   get spec(): ManagedSpec {
