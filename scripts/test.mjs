@@ -29,18 +29,22 @@ async function run(command, args) {
 async function runTests(files) {
   const args = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...files]
   const child = spawn('node', args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let tail = ''
+  let rest = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
     process.stdout.write(text)
-    tail = (tail + text).slice(-4_000)
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()
+    for (const line of lines) count(line)
   })
-  const code = await exitOf(child)
-  for (const [, key, count] of tail.matchAll(/^ℹ (pass|fail|cancelled|skipped|todo) (\d+)$/gm)) {
-    if (key === 'pass') totals.pass = Number(count)
-    else if (key === 'fail' || key === 'cancelled') totals.fail += Number(count)
-    else totals.skipped += Number(count)
-  }
-  return code
+  return await exitOf(child)
+}
+
+/** The runner's own summary: one line for each outcome. */
+function count(line) {
+  const [, outcome, number] = /^ℹ (pass|fail|cancelled|skipped|todo) (\d+)$/.exec(line) ?? []
+  if (outcome === 'pass') totals.pass += Number(number)
+  else if (outcome === 'fail' || outcome === 'cancelled') totals.fail += Number(number)
+  else if (outcome) totals.skipped += Number(number)
 }
 
 function exitOf(child) {
