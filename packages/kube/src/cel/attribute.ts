@@ -1,3 +1,4 @@
+import { formatDouble } from './conversions.js'
 import type { SchemaNode } from './schema-node.js'
 import { TypedObject, typedValue } from './typed.js'
 import {
@@ -56,7 +57,8 @@ export interface Attribute {
 }
 
 function keyText(key: Value): string {
-  if (key instanceof CelUint || key instanceof CelDouble) return String(key.value)
+  if (key instanceof CelDouble) return formatDouble(key.value)
+  if (key instanceof CelUint) return String(key.value)
   return String(key)
 }
 

@@ -71,8 +71,9 @@ export function toDouble(value: Value): Value {
 function parseGoFloat(text: string): number | undefined {
   const special = /^([+-]?)(?:(inf(?:inity)?)|(nan))$/i.exec(text)
   if (special) return special[3] ? Number.NaN : special[1] === '-' ? -Infinity : Infinity
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined
-  const number = Number(text)
+  const digits = text.replace(/(?<=\d)_(?=\d)/g, '')
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(digits)) return undefined
+  const number = Number(digits)
   return Number.isFinite(number) ? number : undefined
 }
 

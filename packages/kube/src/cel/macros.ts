@@ -280,12 +280,12 @@ const receiverMacros: ReadonlyMap<string, Expander> = new Map<string, Expander>(
 ])
 
 const sortBy: Expander = (make, target, args) => {
-  const [variable, key] = args as [Expr, Expr]
-  if (variable.kind !== 'ident') {
-    return new MacroError(variable.offset, 'sortBy() variable name must be a simple identifier')
+  if (target.kind === 'literal' || target.kind === 'map' || target.kind === 'struct') {
+    const what = 'sortBy can only be applied to a list, identifier, comprehension, call or select expression'
+    return new MacroError(target.offset, what)
   }
   const varIdent = make.ident('@__sortBy_input__')
-  const keys = map(make, varIdent, [variable, key])
+  const keys = map(make, varIdent, args)
   if (keys instanceof MacroError) return keys
   return make.comprehension({
     range: make.list(),

@@ -182,8 +182,7 @@ function isZero(value: Value): boolean {
   if (value instanceof CelList || value instanceof CelMap) return value.size === 0
   if (value instanceof Uint8Array) return value.length === 0
   if (value instanceof CelDuration) return value.nanos === 0n
-  if (value instanceof CelTimestamp) return value.nanos === -62135596800000000000n
-  return value instanceof CelOptional && value.value === undefined
+  return value instanceof CelTimestamp && value.nanos === -62135596800000000000n
 }
 
 function unwrapAll(list: CelList): Value {

@@ -64,9 +64,10 @@ export function checkFormatCall(call: Call): Issue[] {
     return ''
   }
   try {
-    interpolate(call.target.value, args.length, format, (message) => {
+    const complain = (message: string): never => {
       throw new Complaint(message, undefined)
-    })
+    }
+    interpolate(call.target.value, args.length, format, complain, true)
   } catch (error) {
     if (!(error instanceof Complaint)) throw error
     return [{ offset: (error.at ?? call).offset, message: error.message }]

@@ -29,12 +29,16 @@ export const clauseErrors: Readonly<Record<Clause, string>> = {
   o: 'octal clause can only be used on integers, was given ',
 }
 
-/** Walks a format string. `format` makes the text of one clause, `complain` must not return. */
+/**
+ * Walks a format string. `format` makes the text of one clause, `complain` must not return. With `endFirst`, a clause
+ * that is cut off counts for more than an argument that is missing.
+ */
 export function interpolate(
   text: string,
   argCount: number,
   format: (clause: Clause, precision: number | undefined, index: number) => string,
   complain: (message: string) => never,
+  endFirst = false,
 ): string {
   let result = ''
   let index = 0
@@ -44,8 +48,10 @@ export function interpolate(
       result += '%'
       i++
     } else {
+      const ended = i + 1 >= text.length
+      if (ended && endFirst) complain('unexpected end of string')
       if (index >= argCount) complain(`index ${index} out of range`)
-      if (i + 1 >= text.length) complain('unexpected end of string')
+      if (ended) complain('unexpected end of string')
       const match = /^%(\.(\d*))?([\s\S])?/.exec(text.slice(i))!
       const [whole, dot, digits, clause] = match
       const problem = 'could not parse formatting clause: '
@@ -121,8 +127,27 @@ function hex(clause: 'x' | 'X', value: Value): string {
 function fixed(value: number, precision: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞'
-  const digits = { minimumFractionDigits: precision, maximumFractionDigits: precision }
-  return value.toLocaleString('en-US', { ...digits, roundingMode: 'halfEven' } as Intl.NumberFormatOptions)
+  const digits = exactDigits(Math.abs(value), precision)
+  const whole = digits.slice(0, digits.length - precision).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  return precision === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-precision)}`
+}
+
+/** The digits of a number times ten to the precision, from its exact value; halves go to the even neighbour. */
+function exactDigits(value: number, precision: number): string {
+  const bits = new DataView(new ArrayBuffer(8))
+  bits.setFloat64(0, value)
+  const raw = bits.getBigUint64(0)
+  const biased = Number((raw >> 52n) & 0x7ffn)
+  const fraction = raw & 0xfffffffffffffn
+  const mantissa = (biased === 0 ? fraction : fraction | (1n << 52n)) * 10n ** BigInt(precision)
+  const exponent = Math.max(biased, 1) - 1075
+  if (exponent >= 0) return (mantissa << BigInt(exponent)).toString().padStart(precision + 1, '0')
+  const divisor = 1n << BigInt(-exponent)
+  const quotient = mantissa / divisor
+  const twice = (mantissa % divisor) * 2n
+  const up = twice > divisor || (twice === divisor && quotient % 2n === 1n)
+  return (quotient + (up ? 1n : 0n)).toString().padStart(precision + 1, '0')
 }
 
 /** Always with six digits; the precision, if any, is taken for a width. */
