@@ -310,13 +310,6 @@ conformance('wire', {
     await t.jsonPatch(`${all}/a`, operations)
     await t.jsonPatch(`${all}/a`, operations.slice(0, 10_000), { pick: (body) => body.spec })
   },
-  'limits: objects too big to keep': async (t) => {
-    const widgets = await define(t)
-    const all = widgets.path(await t.namespace())
-    await t.post(all, widgets.object('a', { spec: { s: 'x'.repeat(2_500_000) } }), {
-      pick: ({ code }) => (code >= 400 ? 'refused' : 'kept'),
-    })
-  },
   'limits: nesting': async (t) => {
     const widgets = await define(t)
     const all = widgets.path(await t.namespace())

@@ -93,7 +93,7 @@ function sortCauses(status: Record<string, Loose>): Record<string, Loose> {
 /** What a built-in column means is told in words of the server's own; those of a CRD are the CRD's. */
 function withoutDocumentation(column: Loose): Loose {
   const { description } = column
-  if (typeof description !== 'string' || description.length < 20 || description.startsWith('Custom')) return column
+  if (typeof description !== 'string' || description === 'A string' || description.startsWith('Custom')) return column
   return { ...column, description: 'TEXT' }
 }
 

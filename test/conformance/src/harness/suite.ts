@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Program, program, Unavailable } from '../oracle/binaries.js'
 import { Case, type CaseOptions, type Step } from './case.js'
 import { differences } from './normalize.js'
 import { openTarget, type Target } from './target.js'
@@ -11,31 +12,50 @@ export type Cases = Readonly<Record<string, (t: Case) => Promise<void>>>
 const recordings = join(dirname(fileURLToPath(import.meta.url)), '../../testdata')
 const recording = process.env['CONFORMANCE_RECORD'] === '1'
 
+export interface SuiteOptions extends CaseOptions {
+  readonly concurrency?: number
+  /** Programs without which the area is skipped. */
+  readonly needs?: readonly Program[]
+}
+
 /**
  * Runs the cases of one area on the chosen server and compares every answer with what the real kube-apiserver
  * answered when the area was recorded (CONFORMANCE_RECORD=1 with CONFORMANCE_TARGET=oracle records).
  */
-export function conformance(area: string, cases: Cases, options: CaseOptions & { concurrency?: number } = {}): void {
+export function conformance(area: string, cases: Cases, options: SuiteOptions = {}): void {
   const file = join(recordings, `${area}.json`)
   const recorded: Record<string, Step[]> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const fresh: Record<string, Step[]> = {}
   let target: Target
+  let missing = ''
 
   describe(area, { concurrency: options.concurrency ?? 4 }, () => {
     before(async () => {
-      target = await openTarget()
+      missing = await whatIsMissing(options.needs ?? [])
+      if (!missing) target = await openTarget()
     })
     after(async () => {
-      if (recording) save(file, cases, recorded, fresh)
+      if (recording && !missing) save(file, cases, recorded, fresh)
       await target?.stop()
     })
     for (const [name, run] of Object.entries(cases)) {
-      test(name, async () => {
+      test(name, async (context) => {
+        if (missing) return context.skip(missing)
         const steps = await stepsOf(new Case(target, options), run, recording ? undefined : (recorded[name] ?? []))
         fresh[name] = steps
       })
     }
   })
+}
+
+async function whatIsMissing(programs: readonly Program[]): Promise<string> {
+  try {
+    for (const each of programs) await program(each)
+    return ''
+  } catch (error) {
+    if (error instanceof Unavailable) return error.message
+    throw error
+  }
 }
 
 async function stepsOf(

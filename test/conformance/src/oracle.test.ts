@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { capture } from './harness/children.js'
+import { Unavailable } from './oracle/binaries.js'
+import { type Oracle, startOracle } from './oracle/oracle.js'
+
+/**
+ * The whole suite once more, on a real kube-apiserver with etcd: what was recorded must be what it says today. One
+ * server for all areas; its programs are built when Go is here to build them, else every area says why it is skipped.
+ */
+const here = dirname(fileURLToPath(import.meta.url))
+const areas = readdirSync(here)
+  .filter((name) => name.endsWith('.test.js') && name !== 'oracle.test.js')
+  .map((name) => name.replace('.test.js', ''))
+
+describe('on the real kube-apiserver', { skip: process.env['CONFORMANCE_TARGET'] !== undefined }, () => {
+  let oracle: Oracle | undefined
+  let missing = ''
+
+  before(async () => {
+    try {
+      oracle = await startOracle()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      missing = `no real Kubernetes API here: ${error.message}`
+    }
+  })
+  after(() => oracle?.stop())
+
+  for (const area of areas) {
+    test(area, async (context) => {
+      if (!oracle) return context.skip(missing)
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env
+      const args = ['--enable-source-maps', '--test', '--test-reporter=tap', join(here, `${area}.test.js`)]
+      const { code, stdout } = await capture(process.execPath, args, {
+        env: { ...env, CONFORMANCE_TARGET: oracle.kubeconfig },
+      })
+      assert.equal(code, 0, failures(stdout))
+    })
+  }
+})
+
+/** Of a TAP report, the cases that failed and why. */
+function failures(report: string): string {
+  const blocks = report.split(/^(?= {4}(?:not ok|ok|# Subtest))/m)
+  return blocks
+    .filter((block) => block.startsWith('    not ok'))
+    .map((block) => block.slice(0, 2_000))
+    .join('\n')
+}
