@@ -74,7 +74,14 @@ const HANDOVER_STEP_MS = 20
 interface Run {
   readonly abort: AbortController
   readonly began: number
+  /** What happened to the object meanwhile. Which of it was the run's own doing is known when it has ended. */
+  readonly changes: Changed[]
 }
+
+type Changed = Extract<Change, { readonly type: 'changed' }>
+
+/** An object that changes more often than that during one run is looked at again, whoever changed it. */
+const CHANGES_MAX = 16
 
 /** Runs controllers: from changes to keys in a queue to reconciles, as many at once as allowed. */
 export class Controllers implements AsyncDisposable {
@@ -88,6 +95,8 @@ export class Controllers implements AsyncDisposable {
   readonly #metrics: LoopMetrics
   readonly #controllers = new Map<string, Controller>()
   readonly #runs = new Map<Task, Run>()
+  /** The same by controller and key. */
+  readonly #running = new Map<string, Map<string, Run>>()
   readonly #unsubscribe: (() => void)[] = []
   readonly #overdue: NodeJS.Timeout
   #scheduled = false
@@ -113,6 +122,7 @@ export class Controllers implements AsyncDisposable {
     const { name } = controller
     this.#queue.open(name, controller.concurrency ?? CONCURRENCY_OF_ONE)
     this.#controllers.set(name, controller)
+    this.#running.set(name, new Map())
     this.#metrics.describe(name)
     this.#unsubscribe.push(
       this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change)),
@@ -159,7 +169,9 @@ export class Controllers implements AsyncDisposable {
       return
     }
     if (change.type === 'changed') {
-      if (controller.wakes?.(change.before, object) ?? true) this.#add(controller.name, key, 'urgent')
+      const run = this.#running.get(controller.name)!.get(key)
+      if (run && run.changes.length < CHANGES_MAX) run.changes.push(change)
+      else if (wakes(controller, change)) this.#add(controller.name, key, 'urgent')
       return
     }
     if (!(controller.wakes?.(undefined, object) ?? true)) return
@@ -216,10 +228,14 @@ export class Controllers implements AsyncDisposable {
   }
 
   async #run(task: Task): Promise<void> {
-    const run: Run = { abort: new AbortController(), began: this.#clock.now() }
+    const run: Run = { abort: new AbortController(), began: this.#clock.now(), changes: [] }
     this.#runs.set(task, run)
+    this.#running.get(task.lane)!.set(task.key, run)
     const next = await this.#reconcile(task, run)
     this.#runs.delete(task)
+    this.#running.get(task.lane)!.delete(task.key)
+    const controller = this.#controllers.get(task.lane)!
+    for (const change of run.changes) if (wakes(controller, change)) this.#add(task.lane, task.key, 'urgent')
     this.#queue.done(task, next)
     this.#metrics.reconciled(task.lane, (this.#clock.now() - run.began) / 1000)
     if (this.#stopping) {
@@ -246,6 +262,10 @@ export class Controllers implements AsyncDisposable {
       abort.abort(new Error(`took longer than ${this.#timeoutMs / 1000} s`))
     }
   }
+}
+
+function wakes(controller: Controller, { before, object }: Changed): boolean {
+  return controller.wakes?.(before, object) ?? true
 }
 
 /** The name of the controller of a kind, unless it has another. */

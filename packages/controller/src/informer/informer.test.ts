@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type KubeObject, StatusError } from '@crosstie/kube'
+import { MemoryApi, THINGS, thing, until } from '../testing/memory.js'
+import { CachedClient } from './cached.js'
+import { type Change, Informer } from './informer.js'
+import { Informers } from './informers.js'
+
+function follow(informer: Informer) {
+  const told: string[] = []
+  informer.subscribe((change: Change) => {
+    const value = (object: KubeObject) => object['value'] ?? ''
+    const from = change.type === 'changed' ? `${value(change.before)}->` : ''
+    told.push(`${change.type} ${change.object.metadata.name} ${from}${value(change.object)}`.trim())
+  })
+  return told
+}
+
+for (const watchList of [false, true]) {
+  const how = watchList ? 'by initial events' : 'by list'
+  test(`${how}: what is there, then what happens`, async () => {
+    const api = new MemoryApi()
+    await api.create(THINGS, thing('a', { value: 1 }))
+    const informer = new Informer(api, THINGS, { watchList })
+    const told = follow(informer)
+    const stop = new AbortController()
+    const running = informer.run(stop.signal)
+    await informer.synced
+    assert.deepEqual(told, ['added a 1'])
+    const b = await api.create(THINGS, thing('b', { value: 1 }))
+    await api.update(THINGS, { ...b, value: 2 })
+    await api.delete(THINGS, { name: 'a' })
+    await until(() => told.length === 4)
+    assert.deepEqual(told.slice(1), ['added b 1', 'changed b 1->2', 'removed a 1'])
+    assert.deepEqual([api.lists, api.watches], [watchList ? 0 : 1, 1])
+    stop.abort()
+    await running
+  })
+
+  test(`${how}: after a gap too long to remember, only what differs is told`, async () => {
+    const api = new MemoryApi()
+    for (const name of ['stays', 'changes', 'goes', 'reborn']) await api.create(THINGS, thing(name, { value: 1 }))
+    const informer = new Informer(api, THINGS, { watchList })
+    const stop = new AbortController()
+    const running = informer.run(stop.signal)
+    await informer.synced
+    const told = follow(informer)
+    told.length = 0
+    api.faults.push(new StatusError(503, 'ServiceUnavailable', 'restarting'))
+    api.interrupt()
+    await api.get(THINGS, { name: 'stays' }).catch(() => {})
+    const changes = await api.get(THINGS, { name: 'changes' })
+    await api.update(THINGS, { ...changes, value: 2 })
+    await api.delete(THINGS, { name: 'goes' })
+    await api.delete(THINGS, { name: 'reborn' })
+    await api.create(THINGS, thing('reborn', { value: 3 }))
+    await api.create(THINGS, thing('comes', { value: 1 }))
+    api.compact()
+    await until(() => told.length === 5)
+    assert.deepEqual(told.sort(), [
+      'added comes 1',
+      'added reborn 3',
+      'changed changes 1->2',
+      'removed goes 1',
+      'removed reborn 1',
+    ])
+    stop.abort()
+    await running
+  })
+}
+
+test('an interrupted watch goes on from where it was, without a list', async () => {
+  const api = new MemoryApi()
+  const informer = new Informer(api, THINGS)
+  const stop = new AbortController()
+  const running = informer.run(stop.signal)
+  await informer.synced
+  const told = follow(informer)
+  await api.create(THINGS, thing('a'))
+  await until(() => told.length === 1)
+  api.interrupt()
+  await api.create(THINGS, thing('b'))
+  await until(() => told.length === 2)
+  assert.equal(api.lists, 1)
+  assert.equal(api.watches, 2)
+  stop.abort()
+  await running
+})
+
+test('a server that knows no initial events is asked for a list', async () => {
+  const api = new MemoryApi()
+  await api.create(THINGS, thing('a'))
+  api.faults.push(new StatusError(422, 'Invalid', 'sendInitialEvents: Forbidden'))
+  const informer = new Informer(api, THINGS, { watchList: true })
+  const stop = new AbortController()
+  const running = informer.run(stop.signal)
+  await informer.synced
+  assert.equal(api.lists, 1)
+  stop.abort()
+  await running
+})
+
+test('indexes find objects by what they say, now', async () => {
+  const api = new MemoryApi()
+  await api.create(THINGS, thing('a', { color: 'red' }))
+  const b = await api.create(THINGS, thing('b', { color: 'red' }))
+  const informers = new Informers(api)
+  const informer = informers.of(THINGS)
+  await informer.synced
+  informer.index('color', (object) => [String(object['color'])])
+  const names = (color: string) => [...informer.cache.find('color', color)].map(({ metadata }) => metadata.name)
+  assert.deepEqual(names('red'), ['a', 'b'])
+  await api.update(THINGS, { ...b, color: 'blue' })
+  await until(() => names('blue').length === 1)
+  assert.deepEqual([names('red'), names('blue')], [['a'], ['b']])
+  await api.delete(THINGS, { name: 'a' })
+  await until(() => names('red').length === 0)
+  assert.equal(informers.of(THINGS), informer, 'one for all')
+  assert.equal(api.watches, 1)
+  await informers.stop()
+})
+
+test('what was written is read back at once, and never for longer than it is true', async () => {
+  const api = new MemoryApi()
+  const a = await api.create(THINGS, thing('a', { value: 1 }))
+  const informers = new Informers(api)
+  await informers.of(THINGS).synced
+  const client = new CachedClient(api, informers)
+  await client.update(THINGS, { ...a, value: 2 })
+  assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
+  const newest = await api.get(THINGS, { name: 'a' })
+  await api.update(THINGS, { ...newest, value: 3 })
+  await until(() => informers.of(THINGS).cache.get({ name: 'a' })?.['value'] === 3)
+  assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 3)
+  await api.delete(THINGS, { name: 'a' })
+  await until(() => informers.of(THINGS).cache.size === 0)
+  await assert.rejects(client.get(THINGS, { name: 'a' }), (error: StatusError) => error.reason === 'NotFound')
+  await informers.stop()
+})

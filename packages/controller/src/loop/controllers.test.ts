@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics, type ObjectKey } from '@crosstie/kube'
+import { Informers } from '../informer/informers.js'
+import { MemoryApi, THINGS, thing, until } from '../testing/memory.js'
+import type { Next } from '../workqueue/queue.js'
+import { type Controller, Controllers, type Share } from './controllers.js'
+
+async function running(
+  reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<Next>,
+  more: Partial<Controller> = {},
+  options: object = {},
+) {
+  const api = new MemoryApi()
+  const informers = new Informers(api)
+  const metrics = new Metrics()
+  const backoff = { baseMs: 5, maxMs: 50 }
+  const controllers = new Controllers({ informers, metrics, backoff, ...options })
+  controllers.start({ name: 'things', type: THINGS, reconcile, ...more })
+  await informers.of(THINGS).synced
+  const stop = async (graceMs = 1_000) => {
+    await controllers.stop(graceMs)
+    await informers.stop()
+  }
+  return { api, informers, controllers, metrics, stop }
+}
+
+test('a change wakes the controller of its kind', async () => {
+  const seen: string[] = []
+  const { api, stop, metrics } = await running(async ({ name }) => {
+    seen.push(name)
+    return { after: 'never' }
+  })
+  await api.create(THINGS, thing('a'))
+  await until(() => seen.length === 1)
+  assert.deepEqual(seen, ['a'])
+  assert.match(metrics.expose(), /crosstie_reconcile_duration_seconds_count\{controller="things"\} 1/)
+  await stop()
+})
+
+test('changes that a run makes itself do not start another', async () => {
+  const own = new Set<string>()
+  let runs = 0
+  const { api, stop } = await running(
+    async ({ name }) => {
+      runs++
+      const object = await api.get(THINGS, { name })
+      const written = await api.update(THINGS, { ...object, noted: true })
+      // The watch may tell of it before the answer is here.
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      own.add(written.metadata.resourceVersion!)
+      return { after: 'never' }
+    },
+    { wakes: (before, after) => !before || !own.has(after.metadata.resourceVersion!) },
+  )
+  await api.create(THINGS, thing('a'))
+  await until(() => runs === 1)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(runs, 1)
+  const object = await api.get(THINGS, { name: 'a' })
+  await api.update(THINGS, { ...object, changed: 'by somebody' })
+  await until(() => runs === 2)
+  await stop()
+})
+
+test('what throws is tried again', async () => {
+  let tries = 0
+  const { api, stop, metrics } = await running(async () => {
+    if (++tries < 3) throw new Error('not yet')
+    return { after: 'never' }
+  })
+  await api.create(THINGS, thing('a'))
+  await until(() => tries === 3)
+  assert.match(metrics.expose(), /crosstie_reconcile_failures_total\{controller="things"\} 2/)
+  await stop()
+})
+
+test('no more at once than allowed, and never one object twice', async () => {
+  const now = new Set<string>()
+  let most = 0
+  let done = 0
+  const work = async ({ name }: ObjectKey): Promise<Next> => {
+    assert.ok(!now.has(name))
+    now.add(name)
+    most = Math.max(most, now.size)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    now.delete(name)
+    done++
+    return { after: 'never' }
+  }
+  const { api, stop } = await running(work, { concurrency: 4 })
+  for (let i = 0; i < 40; i++) await api.create(THINGS, thing(`t${i}`))
+  await until(() => done >= 40)
+  assert.equal(most, 4)
+  await stop()
+})
+
+test('stopping lets work finish, and aborts what does not', async () => {
+  const ends: string[] = []
+  const { api, stop } = await running(async ({ name }, signal) => {
+    const ms = name === 'short' ? 30 : 60_000
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+    ends.push(`${name} ${signal.aborted ? 'aborted' : 'finished'}`)
+    return { after: 'never' }
+  })
+  await api.create(THINGS, thing('short'))
+  await api.create(THINGS, thing('long'))
+  await new Promise((resolve) => setTimeout(resolve, 15))
+  await stop(100)
+  assert.deepEqual(ends.sort(), ['long aborted', 'short finished'])
+})
+
+test('a reconcile that takes too long is aborted', async () => {
+  let reason = ''
+  const { api, stop } = await running(
+    (_, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          reason = String(signal.reason)
+          resolve({ after: 'never' })
+        })
+      }),
+    {},
+    { timeoutMs: 20 },
+  )
+  await api.create(THINGS, thing('slow'))
+  await until(() => reason !== '')
+  assert.match(reason, /took longer than 0.02 s/)
+  await stop()
+})
+
+test('after a start, what was not well comes first', async () => {
+  const api = new MemoryApi()
+  for (const name of ['well-1', 'well-2', 'ill']) await api.create(THINGS, thing(name))
+  const informers = new Informers(api)
+  const seen: string[] = []
+  const controllers = new Controllers({ informers, concurrency: 1 })
+  controllers.start({
+    name: 'things',
+    type: THINGS,
+    settled: ({ metadata }) => metadata.name!.startsWith('well'),
+    async reconcile({ name }) {
+      seen.push(name)
+      return { after: 'never' }
+    },
+  })
+  await until(() => seen.length === 3)
+  assert.deepEqual(seen, ['ill', 'well-1', 'well-2'])
+  await controllers.stop()
+  await informers.stop()
+})
+
+test('only the share is worked on, and what leaves it has ended before that is told', async () => {
+  const share = new Set<string>(['a'])
+  let changed: () => Promise<void> = async () => {}
+  const part: Share = {
+    includes: (key) => share.has(key),
+    onChange(callback) {
+      changed = callback
+      return () => {}
+    },
+  }
+  const now = new Set<string>()
+  const seen: string[] = []
+  const { api, stop } = await running(
+    async ({ name }) => {
+      now.add(name)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      now.delete(name)
+      seen.push(name)
+      return { after: 'poll', seconds: 0.01 }
+    },
+    {},
+    { share: part },
+  )
+  for (const name of ['a', 'b']) await api.create(THINGS, thing(name))
+  await until(() => now.has('a'))
+  share.clear()
+  share.add('b')
+  await changed()
+  assert.ok(!now.has('a'))
+  const before = seen.filter((name) => name === 'a').length
+  await until(() => seen.includes('b'))
+  assert.equal(seen.filter((name) => name === 'a').length, before)
+  await stop()
+})
