@@ -113,7 +113,7 @@ const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 /** Opens the data, serves it, and keeps house; resolves once requests are answered. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { dataDir, host, port, clock = systemClock, log = () => {} } = options
-  const [store, pki] = await Promise.all([openData(dataDir, clock), openPki({ dataDir, host, clock })])
+  const [store, pki] = await Promise.all([openData(dataDir, clock, log), openPki({ dataDir, host, clock })])
   try {
     return await assemble({ ...options, clock, log }, store, pki)
   } catch (error) {
@@ -122,9 +122,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function openData(dataDir: string, clock: Clock): Promise<Store> {
+async function openData(dataDir: string, clock: Clock, log: (message: string) => void): Promise<Store> {
   const encryption = { encrypt: (key: string) => key.startsWith(SECRETS) }
-  return await attempt(`open the data in ${dataDir}`, () => openStore({ dataDir, clock, encryption }))
+  const health = (failure: Error | undefined) => log(failure?.message ?? 'writing to the store works again')
+  return await attempt(`open the data in ${dataDir}`, () => openStore({ dataDir, clock, encryption, health }))
 }
 
 type Report = (what: string, error: unknown) => void

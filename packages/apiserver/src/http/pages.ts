@@ -87,7 +87,12 @@ export function pagesOf(
   dataDir: string,
   address: () => string,
 ): ReadonlyMap<string, Page> {
-  const store: HealthCheck = { name: 'store', check: () => void engine.store.count('//namespaces/') }
+  const store: HealthCheck = {
+    name: 'store',
+    check: () => {
+      if (engine.store.failure) throw engine.store.failure
+    },
+  }
   const ping: HealthCheck = { name: 'ping', check: () => {} }
   const openid: Page = (exchange, { path }) => {
     const document = openidDocuments(tokens, address()).get(path)!

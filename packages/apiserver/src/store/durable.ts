@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@crosstie/kube'
-import { type Batch, EmbeddedStore, type Journal } from './embedded.js'
+import { type Batch, EmbeddedStore, type Health, type Journal } from './embedded.js'
 import { type Files, nodeFiles } from './files.js'
 import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
 import { type Encode, type Encryption, Keyring } from './keyring.js'
@@ -27,6 +27,7 @@ export interface StoreOptions {
   readonly snapshotBytes?: number
   readonly logSizes?: LogSizes
   readonly files?: Files
+  readonly health?: Health
 }
 
 export const SNAPSHOT_BYTES = 32 << 20
@@ -60,7 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const encode = keyring.encoder(encryption?.encrypt ?? (() => false))
     const { snapshotBytes = SNAPSHOT_BYTES, logSizes = defaultLogSizes } = options
     const parts = { files, dataDir, clock, state, horizon, encode, keyFile, lock, snapshotBytes, logSizes }
-    return new EmbeddedStore(state, parsed, new DurableJournal(parts, loaded), horizon, clock)
+    return new EmbeddedStore(state, parsed, new DurableJournal(parts, loaded), horizon, clock, options.health)
   } catch (error) {
     await lock.release()
     throw error

@@ -51,6 +51,18 @@ interface Waiting {
 const BATCH_BYTES_MAX = 1 << 20
 const BATCH_WRITES_MAX = 1000
 const TIDY_EVERY_MS = 10_000
+/** While writes fail, an empty one is tried so often: health must not wait for somebody to write. */
+const PROBE_EVERY_MS = 1_000
+
+const nothing: Accepted = { changes: [], bytes: 0 }
+
+/** Those who only wait for others need no frame of their own. */
+function saysSomething({ changes, compacted }: Batch, state: State): boolean {
+  return changes.length > 0 || compacted > state.compacted
+}
+
+/** Told when writes begin to fail, and with nothing when they work again. */
+export type Health = (failure: Error | undefined) => void
 
 /** What both kinds of embedded store share: everything but the disk. */
 export class EmbeddedStore implements Store {
@@ -61,15 +73,25 @@ export class EmbeddedStore implements Store {
   readonly #acceptance: Acceptance
   readonly #listeners = new Set<(changes: readonly Change[]) => void>()
   readonly #tidying: NodeJS.Timeout
+  readonly #told: Health
+  #probing: NodeJS.Timeout | undefined
   #failure: Error | undefined
   #waiting: Waiting[] = []
   #draining: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(state: State, parsed: Parsed, journal: Journal, horizon: Horizon, clock: Clock = systemClock) {
+  constructor(
+    state: State,
+    parsed: Parsed,
+    journal: Journal,
+    horizon: Horizon,
+    clock: Clock = systemClock,
+    told: Health = () => {},
+  ) {
     this.#state = state
     this.#journal = journal
     this.#clock = clock
+    this.#told = told
     this.#horizon = horizon
     this.#acceptance = new Acceptance(state, parsed)
     this.#tidying = setInterval(() => this.#tidy(), TIDY_EVERY_MS)
@@ -106,7 +128,7 @@ export class EmbeddedStore implements Store {
 
   write(writes: readonly Write[]): Promise<readonly Change[]> {
     if (this.#closing) return Promise.reject(new StoreClosedError())
-    if (writes.length === 0) return Promise.resolve([])
+    if (writes.length === 0) return this.#draining ? this.#enqueue(nothing, 0) : Promise.resolve([])
     let accepted: Accepted
     try {
       accepted = this.#acceptance.accept(writes)
@@ -131,7 +153,7 @@ export class EmbeddedStore implements Store {
     if (this.#closing) throw new StoreClosedError()
     if (revision > this.revision) throw new FutureRevisionError(revision, this.revision)
     if (revision <= this.compacted) return
-    await this.#enqueue({ changes: [], bytes: 0 }, revision)
+    await this.#enqueue(nothing, revision)
   }
 
   backup(file: string, options: BackupOptions = {}): Promise<{ readonly revision: number }> {
@@ -150,6 +172,7 @@ export class EmbeddedStore implements Store {
 
   async #close(): Promise<void> {
     clearInterval(this.#tidying)
+    clearTimeout(this.#probing)
     await this.#draining
     await this.#journal.close()
   }
@@ -170,7 +193,7 @@ export class EmbeddedStore implements Store {
       const group = this.#takeGroup()
       const batch = this.#batchOf(group)
       try {
-        await this.#journal.append(batch)
+        if (this.#failure || saysSomething(batch, this.#state)) await this.#journal.append(batch)
       } catch (error) {
         this.#fail(group, error)
         continue
@@ -199,7 +222,7 @@ export class EmbeddedStore implements Store {
   }
 
   #publish(group: readonly Waiting[], batch: Batch): void {
-    this.#failure = undefined
+    if (this.#failure) this.#recovered()
     for (const change of batch.changes) {
       this.#state.apply(change)
       this.#acceptance.settled(change)
@@ -219,8 +242,23 @@ export class EmbeddedStore implements Store {
     const waiting = [...group, ...this.#waiting]
     this.#waiting = []
     this.#acceptance.drop(waiting.flatMap(({ changes }) => changes))
+    const first = this.#failure === undefined
     this.#failure = error instanceof Error ? error : new Error(messageOf(error))
+    if (first) this.#told(this.#failure)
+    this.#probing ??= setTimeout(() => this.#probe(), PROBE_EVERY_MS).unref()
     for (const { reject } of waiting) reject(error)
+  }
+
+  #probe(): void {
+    this.#probing = undefined
+    if (this.#failure && !this.#closing) this.#enqueue(nothing, 0).catch(() => {}) // `failure` says it.
+  }
+
+  #recovered(): void {
+    this.#failure = undefined
+    clearTimeout(this.#probing)
+    this.#probing = undefined
+    this.#told(undefined)
   }
 
   #tell(changes: readonly Change[]): void {

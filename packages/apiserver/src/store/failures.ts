@@ -16,6 +16,12 @@ export class StoreCorruptError extends Error {
   }
 }
 
+const explanations: Readonly<Record<string, { readonly why: string; readonly remedy: string }>> = {
+  ENOSPC: { why: 'no space is left on the disk', remedy: 'Free some space where the data is' },
+  EDQUOT: { why: 'the disk quota is used up', remedy: 'Free some space where the data is, or raise the quota' },
+  EROFS: { why: 'the file system is read-only', remedy: 'Make it writable again' },
+}
+
 /** A write could not be made durable. It is not visible to anybody; reads go on. */
 export class StoreWriteError extends Error {
   override readonly name = 'StoreWriteError'
@@ -24,8 +30,13 @@ export class StoreWriteError extends Error {
 
   constructor(cause: unknown) {
     const code = (cause as NodeJS.ErrnoException).code
-    const why = code === 'ENOSPC' ? 'no space is left on the disk' : messageOf(cause)
-    super(`cannot write to the store: ${why}. Reads go on, and so will writes once the disk works again.`, { cause })
+    const { why, remedy } = explanations[code ?? ''] ?? {
+      why: messageOf(cause),
+      remedy: 'Check the disk and the log of the system',
+    }
+    super(`cannot write to the store: ${why}. ${remedy}; reads go on, and so will writes once the disk works again.`, {
+      cause,
+    })
     this.code = code
   }
 }

@@ -36,7 +36,8 @@ export interface Store {
    * Takes all writes or none. The objects are handed over: the store puts the
    * revision into `metadata.resourceVersion` and shares them with all readers.
    * Throws PreconditionError (nothing accepted) when a key's tip is not at the
-   * revision that the write expects. Resolves when durable.
+   * revision that the write expects. Resolves when durable; without any writes, when all that was
+   * accepted before is.
    */
   write(writes: readonly Write[]): Promise<readonly Change[]>
 

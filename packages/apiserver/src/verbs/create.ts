@@ -5,6 +5,7 @@ import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError } from '../store/store.js'
+import { commit, settled } from './commit.js'
 import { named } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { toStorage } from './storage.js'
@@ -49,15 +50,19 @@ export async function createDecoded(
 
   const name = object.metadata.name!
   const key = served.key(request.namespace, name)
-  if (engine.store.tip(key)) throw existing(request, object)
+  if (engine.store.tip(key)) {
+    await settled(engine, key)
+    throw existing(request, object)
+  }
   if (dryRun) return unstored(object, true)
   try {
     const stored = served.isStorage ? object : await toStorage(engine, request, object)
-    const [change] = await engine.store.write([{ do: 'put', key, object: stored, expect: 'absent' }])
+    const [change] = await commit(engine, [{ do: 'put', key, object: stored, expect: 'absent' }])
     return await outcomeOf(request, change!.now, true)
   } catch (error) {
-    if (error instanceof PreconditionError) throw existing(request, object)
-    throw error
+    if (!(error instanceof PreconditionError)) throw error
+    await settled(engine, key)
+    throw existing(request, object)
   }
 }
 

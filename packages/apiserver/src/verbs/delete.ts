@@ -3,6 +3,7 @@ import { checkNamespaceMortal } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
+import { commit, settled } from './commit.js'
 import { contextOf, type Outcome, outcomeOf, unstored, type WriteRequest } from './request.js'
 import { toStorage } from './storage.js'
 
@@ -25,10 +26,13 @@ export async function remove(engine: Engine, request: WriteRequest, options: Del
   const key = served.key(namespace, name)
   for (;;) {
     const tip = engine.store.tip(key)
-    if (!tip) throw notFound(served.type, name)
+    if (!tip) {
+      await settled(engine, key)
+      throw notFound(served.type, name)
+    }
     const live = (await served.view(tip)).object
     checkNamespaceMortal(request)
-    checkDeletePreconditions(request, live, options)
+    await checkDeletePreconditions(engine, request, live, options)
     const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
     await review?.remove(live)
     const marked = markDeleted(engine, request, live, options)
@@ -45,13 +49,16 @@ async function execute(engine: Engine, request: WriteRequest, tip: Stored, marke
   const { key, revision: expect } = tip
   const stays = (marked.metadata.finalizers?.length ?? 0) > 0 || served.definition.strategy.holds?.(marked) === true
   if (!stays) {
-    if (!dryRun) await engine.store.write([{ do: 'delete', key, expect }])
+    if (!dryRun) await commit(engine, [{ do: 'delete', key, expect }])
     return { gone: await outcomeOf(request, tip), status: success(request, tip.object) }
   }
   if (dryRun) return { waits: unstored(marked) }
-  if (marked === (await served.view(tip)).object) return { waits: await outcomeOf(request, tip) }
+  if (marked === (await served.view(tip)).object) {
+    await settled(engine, key)
+    return { waits: await outcomeOf(request, tip) }
+  }
   const object = await toStorage(engine, request, marked)
-  const [change] = await engine.store.write([{ do: 'put', key, expect, object }])
+  const [change] = await commit(engine, [{ do: 'put', key, expect, object }])
   return { waits: await outcomeOf(request, change!.now) }
 }
 
@@ -100,18 +107,26 @@ function garbageFinalizers(before: readonly string[], options: DeleteOptions): r
   return same ? before : [...others, ...wanted]
 }
 
-function checkDeletePreconditions({ served, name }: WriteRequest, live: KubeObject, options: DeleteOptions): void {
+async function checkDeletePreconditions(
+  engine: Engine,
+  { served, namespace, name }: WriteRequest,
+  live: KubeObject,
+  options: DeleteOptions,
+): Promise<void> {
   const { uid, resourceVersion } = options.preconditions ?? {}
   const { metadata } = live
+  const mismatch =
+    (uid !== undefined && uid !== metadata.uid) ||
+    (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+  if (!mismatch) return
+  await settled(engine, served.key(namespace, name))
   const type = { group: served.type.group, resource: served.type.kind }
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`
     throw conflict(type, name, why)
   }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
-    throw conflict(type, name, why)
-  }
+  const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
+  throw conflict(type, name, why)
 }
 
 function deleteOptionsObject({ dryRun }: WriteRequest, options: DeleteOptions): Record<string, unknown> {

@@ -13,6 +13,7 @@ import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
+import { commit, settled } from './commit.js'
 import { createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
@@ -58,29 +59,47 @@ export async function modify(
   const key = served.key(namespace, name)
   for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
     const tip = engine.store.tip(key)
-    if (!tip) throw notFound(served.type, name)
+    if (!tip) {
+      await settled(engine, key)
+      throw notFound(served.type, name)
+    }
     const seen = served.view(tip)
     const live = (seen instanceof Promise ? await seen : seen).object
-    const proposed = propose(live)
-    const proposal = proposed instanceof Promise ? await proposed : proposed
-    const object = withoutNewTimes(await settle(engine, request, proposal, live), live)
+    const object = await changed(engine, request, live, propose)
     if (request.dryRun) return unstored(object)
     const vanishing = vanishes(request, object)
     if (!vanishing && equal(object, live)) return await unchanged(engine, request, tip)
     try {
       if (vanishing) {
         // Watchers see it go as it last was; the writer sees what it wrote.
-        await engine.store.write([{ do: 'delete', key, expect: tip.revision }])
+        await commit(engine, [{ do: 'delete', key, expect: tip.revision }])
         return unstored(object)
       }
       const stored = served.isStorage ? object : await toStorage(engine, request, object)
-      const [change] = await engine.store.write([{ do: 'put', key, expect: tip.revision, object: stored }])
+      const [change] = await commit(engine, [{ do: 'put', key, expect: tip.revision, object: stored }])
       return await outcomeOf(request, change!.now)
     } catch (error) {
       if (!(error instanceof PreconditionError)) throw error
     }
   }
   throw conflict(served.type, name, MODIFIED)
+}
+
+/** The live object as it shall be. A refusal may rest on a write that is not durable yet: it waits for that. */
+async function changed(
+  engine: Engine,
+  request: WriteRequest,
+  live: KubeObject,
+  propose: (live: KubeObject) => Proposal | Promise<Proposal>,
+): Promise<KubeObject> {
+  try {
+    const proposed = propose(live)
+    const proposal = proposed instanceof Promise ? await proposed : proposed
+    return withoutNewTimes(await settle(engine, request, proposal, live), live)
+  } catch (error) {
+    await settled(engine, request.served.key(request.namespace, request.name))
+    throw error
+  }
 }
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -180,7 +199,7 @@ function vanishes({ served }: WriteRequest, { metadata, ...rest }: KubeObject): 
 
 /** Nothing to write, but what we answer with must be durable all the same. */
 async function unchanged(engine: Engine, request: WriteRequest, tip: Stored): Promise<Outcome> {
-  if (tip.revision > engine.store.revision) await engine.store.write([])
+  await settled(engine, tip.key)
   return await outcomeOf(request, tip)
 }
 
