@@ -7,7 +7,16 @@ import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
 import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
-import { annotations, externalNameOf, externalTags, finalizer, isDeleted, tagKey, withFinalizer } from './meta.js'
+import {
+  annotations,
+  createHistoryOf,
+  externalNameOf,
+  externalTags,
+  finalizer,
+  isDeleted,
+  tagKey,
+  withFinalizer,
+} from './meta.js'
 import { publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
 import { Failure, step, type Turn, type Values } from './turn.js'
 
@@ -90,12 +99,12 @@ async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promis
 }
 
 async function noteFailure(turn: Turn, error: unknown): Promise<void> {
-  const { kind, clock } = turn.kit
+  const { kind } = turn.kit
   const notes: Record<string, string> = {}
   const name = (error as { externalName?: unknown }).externalName
   if (typeof name === 'string' && name !== '') notes[annotations.externalName] = name
   if (!isUncertain(error) && !kind.idempotentCreate) {
-    notes[annotations.createFailed] = new Date(Math.max(clock.now(), turn.history.pending ?? 0)).toISOString()
+    notes[annotations.createFailed] = endOfCreate(turn)
   }
   if (Object.keys(notes).length === 0) return
   try {
@@ -107,10 +116,15 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
 
 const criticalPrefix = 'cannot update managed resource annotations: cannot update critical annotations: '
 
+/** Now, but never before the beginning that we noted: clocks may step back. */
+function endOfCreate({ kit, managed }: Turn): string {
+  return new Date(Math.max(kit.clock.now(), createHistoryOf(managed).pending ?? 0)).toISOString()
+}
+
 async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
-  const { kind, clock } = turn.kit
+  const { kind } = turn.kit
   const notes: Record<string, string> = {}
-  if (!kind.idempotentCreate) notes[annotations.createSucceeded] = new Date(clock.now()).toISOString()
+  if (!kind.idempotentCreate) notes[annotations.createSucceeded] = endOfCreate(turn)
   if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
   if (Object.keys(notes).length === 0) return
   const telling = {
@@ -123,19 +137,24 @@ async function writeAnswer(turn: Turn, answered: string | undefined): Promise<vo
 }
 
 const ATTEMPTS = 5
+const CRITICAL_MS = 10_000
 
-/** Annotations that must not be lost are written whatever revision the object has, and more than once if need be. */
+/**
+ * Annotations that must not be lost are written whatever revision the object
+ * has, more than once if need be, and even when the time for the rest is up.
+ */
 async function writeCritical(turn: Turn, notes: Readonly<Record<string, string>>): Promise<void> {
   const { kit, managed } = turn
   const { name, namespace } = managed.metadata
   const key = { name: name!, ...(namespace ? { namespace } : {}) }
+  const patch = { metadata: { annotations: notes } } as unknown as Json
   for (let attempt = 1; ; attempt++) {
     try {
-      const patch = { metadata: { annotations: notes } } as unknown as Json
-      turn.managed = await kit.client.patch(kit.kind.type, key, { type: 'merge', patch }, { signal: turn.signal })
+      const options = turn.signal.aborted ? { signal: AbortSignal.timeout(CRITICAL_MS) } : {}
+      turn.managed = await kit.client.patch(kit.kind.type, key, { type: 'merge', patch }, options)
       return
     } catch (error) {
-      if (attempt >= ATTEMPTS || turn.signal.aborted) throw error
+      if (attempt >= ATTEMPTS) throw error
     }
   }
 }

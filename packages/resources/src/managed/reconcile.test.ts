@@ -474,3 +474,36 @@ test('what is not ready yet may be looked at more often', async () => {
   await set.reconcile()
   assert.deepEqual(await set.reconcile(), { after: 'poll', seconds: 5 })
 })
+
+test('an object goes even when the Secret it took a password from is gone', async () => {
+  const set = new Setting({ names: 'chosen' })
+  const data = { pw: Buffer.from('hidden').toString('base64') }
+  set.api.seed(secretType, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'in', namespace: 'ns' }, data })
+  await set.create({ forProvider: { passwordSecretRef: { name: 'in', namespace: 'ns', key: 'pw' } } })
+  await set.settle()
+  set.api.remove(secretType, { name: 'in', namespace: 'ns' })
+  await set.reconcile()
+  assert.match(set.condition('Synced')?.message ?? '', /no key pw in Secret ns\/in/)
+  await set.api.delete(set.controller.type, { name: 'a' })
+  await set.settle()
+  assert.equal(set.object(), undefined)
+  assert.equal(set.cloud.resources.length, 0)
+})
+
+test('XN2 a name is noted even when the time for the reconcile ran out during the create', async () => {
+  const stop = new AbortController()
+  const set = new Setting({ tags: false, after: (call) => (call === 'create' ? stop.abort() : undefined) })
+  await set.create()
+  await set.controller.reconcile({ name: 'a' }, stop.signal)
+  assert.equal(set.object().metadata.annotations?.['crossplane.io/external-name'], set.only.name)
+})
+
+test('XN2 a clock that stands still does not make a finished create look unfinished', async () => {
+  const set = new Setting({ tags: false })
+  await set.create()
+  await set.reconcile()
+  await set.cloud.delete(set.only.name)
+  set.now -= 3_600_000
+  for (let i = 0; i < 3; i++) await set.reconcile()
+  assert.doesNotMatch(set.condition('Synced')?.message ?? '', /cannot determine/)
+})

@@ -2,6 +2,7 @@ import { type Condition, isObject, type KubeObject, setFieldValue } from '@cross
 import { publishConnection, readSecretKey } from '../connection/publish.js'
 import { secretRefField } from '../definition/schema.js'
 import type { ConnectionDetails } from '../external/external.js'
+import { isDeleted } from './meta.js'
 import { step, type Turn, type Values } from './turn.js'
 
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
@@ -18,6 +19,8 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
     if (!ref) continue
     const key = ref as { name: string; namespace: string; key: string }
     const value = await readSecretKey(turn.kit.client, key, turn.signal)
+    // Who deletes the Secret along with the object must not be left with an object that cannot go.
+    if (value === undefined && isDeleted(turn.managed)) continue
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
     turn.secrets.add(value)

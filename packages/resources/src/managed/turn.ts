@@ -29,6 +29,8 @@ export interface ManagedSpec extends PolicySpec {
   readonly aggregateRef?: { readonly name?: string; readonly uid?: string }
 }
 
+const REPORT_MS = 5_000
+
 /** A step that failed: how it is told, and what the object's conditions say of it. */
 export class Failure extends Error {
   override readonly name = 'Failure'
@@ -179,7 +181,9 @@ export class Turn {
     }
     try {
       const written = { ...managed, status }
-      this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal: this.signal })
+      // A report is still written when the time for the work is up: that is what it is about then.
+      const signal = this.signal.aborted ? AbortSignal.timeout(REPORT_MS) : this.signal
+      this.managed = await kit.client.update(kit.kind.type, written, { subresource: 'status', signal })
       this.#notePruned()
       this.#measure(held)
     } catch (error) {
