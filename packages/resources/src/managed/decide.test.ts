@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Decision, decide, type Facts } from './decide.js'
+
+const all = { create: true, update: true, delete: true, lateInitialize: true, observe: true }
+const none = { create: false, update: false, delete: false, lateInitialize: false, observe: true }
+const settled: Facts = {
+  deleted: false,
+  otherFinalizers: false,
+  exists: true,
+  createdRecently: false,
+  createInDoubt: false,
+  nameOnlyByToken: false,
+  lateInitialize: false,
+  differences: [],
+  upToDate: true,
+  may: all,
+  onlyObserve: false,
+}
+
+interface Case {
+  readonly because: string
+  readonly given: Partial<Facts>
+  readonly want: Decision['do']
+  readonly calls?: string
+  readonly suppressed?: string
+}
+
+const cases: Record<string, Case> = {
+  UpToDate: { because: 'nothing differs', given: {}, want: 'settle' },
+  Drifted: { because: 'the cloud differs from the spec', given: { upToDate: false }, want: 'settle', calls: 'Update' },
+  DriftedButNotAllowed: {
+    because: 'Update is not allowed',
+    given: { upToDate: false, may: none },
+    want: 'settle',
+    suppressed: 'update',
+  },
+  LeftOpenButNotAllowed: {
+    because: 'LateInitialize is not allowed',
+    given: { lateInitialize: true, may: none },
+    want: 'settle',
+    suppressed: 'lateInitialize',
+  },
+  Missing: { because: 'it was never made', given: { exists: false }, want: 'create', calls: 'Create' },
+  MissingButNotAllowed: {
+    because: 'we may look, not make',
+    given: { exists: false, may: none },
+    want: 'fail',
+    suppressed: 'create',
+  },
+  MissingAfterCreate: {
+    because: 'a slow API must not cost a second VPC',
+    given: { exists: false, createdRecently: true },
+    want: 'wait',
+  },
+  MissingUnderObserveOnly: {
+    because: 'whoever only looks has nothing to wait for',
+    given: { exists: false, createdRecently: true, may: none, onlyObserve: true },
+    want: 'fail',
+    suppressed: 'create',
+  },
+  InDoubt: {
+    because: 'an interrupted create may yet show',
+    given: { exists: false, createInDoubt: true },
+    want: 'wait',
+  },
+  Deleted: { because: 'the user deleted it', given: { deleted: true }, want: 'delete', calls: 'Delete' },
+  DeletedAndGone: { because: 'nothing is left to delete', given: { deleted: true, exists: false }, want: 'release' },
+  DeletedButOrphaned: {
+    because: 'Delete is not allowed',
+    given: { deleted: true, may: none },
+    want: 'release',
+    suppressed: 'delete',
+  },
+  DeletedAndHeld: {
+    because: 'somebody else has a finalizer',
+    given: { deleted: true, otherFinalizers: true },
+    want: 'wait',
+  },
+  DeletedInDoubt: {
+    because: 'letting go now could leak it',
+    given: { deleted: true, exists: false, createInDoubt: true },
+    want: 'wait',
+  },
+  DeletedNameUnknown: {
+    because: 'only a repeated create tells its name',
+    given: { deleted: true, exists: false, nameOnlyByToken: true },
+    want: 'create',
+    calls: 'Create',
+  },
+}
+
+for (const [name, { because, given, want, calls = '', suppressed = '' }] of Object.entries(cases)) {
+  test(`${name}: ${because}`, () => {
+    const decision = decide({ ...settled, ...given })
+    assert.equal(decision.do, want)
+    assert.equal(decision.calls.join(' '), calls)
+    assert.equal(decision.suppressed.map(({ action }) => action).join(' '), suppressed)
+  })
+}
+
+// Fourteen booleans make 16,384 situations, so we try them all rather than a sample.
+test('NeverActsWithoutLeave', () => {
+  for (let bits = 0; bits < 1 << 14; bits++) {
+    const bit = (n: number) => (bits & (1 << n)) !== 0
+    const may = { create: bit(0), update: bit(1), delete: bit(2), lateInitialize: bit(3), observe: bit(4) }
+    const facts: Facts = {
+      deleted: bit(5),
+      otherFinalizers: bit(6),
+      exists: bit(7),
+      createdRecently: bit(8),
+      createInDoubt: bit(9),
+      nameOnlyByToken: bit(10),
+      lateInitialize: bit(11),
+      differences: [],
+      upToDate: bit(12),
+      may,
+      onlyObserve: bit(13),
+    }
+    const { calls, do: act, lateInitialize } = decide(facts)
+    const situation = JSON.stringify(facts)
+    // To learn the name of what is to be deleted is part of deleting it.
+    if (calls.includes('Create')) assert.ok(facts.deleted ? may.delete : may.create, situation)
+    if (calls.includes('Create')) assert.ok(!facts.exists, situation)
+    if (calls.includes('Update')) assert.ok(may.update && facts.exists && !facts.upToDate && !facts.deleted, situation)
+    if (calls.includes('Delete'))
+      assert.ok(may.delete && facts.exists && facts.deleted && !facts.otherFinalizers, situation)
+    if (lateInitialize) assert.ok(may.lateInitialize && facts.exists && !facts.deleted, situation)
+    if (act === 'release') assert.ok(facts.deleted && (!facts.exists || !may.delete), situation)
+    assert.ok(calls.length <= 1, situation)
+  }
+})
