@@ -61,11 +61,25 @@ function parse(command: Command, args: readonly string[]) {
     options[name] = value === undefined ? { type } : { type, default: value }
   }
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    const given = args.map((arg) => spelled(arg, options))
+    const { values, positionals } = parseArgs({
+      args: given,
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+      strict: true,
+    })
     return { values: values as Record<string, string | boolean | undefined>, positionals }
   } catch (error) {
     throw new UsageError(messageOf(error))
   }
+}
+
+/** `--flag=false` and `--flag=true`, as Go programs have it, beside `--no-flag` and `--flag`. */
+function spelled(arg: string, options: ParseArgsConfig['options']): string {
+  const [, name = '', value] = /^--([^=]+)=(true|false)$/.exec(arg) ?? []
+  if (options?.[name]?.type !== 'boolean') return arg
+  return value === 'true' ? `--${name}` : `--no-${name}`
 }
 
 export function helpFor({ usage, summary, options }: Command): string {

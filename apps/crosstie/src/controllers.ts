@@ -13,6 +13,7 @@ import { nopResource } from '@crosstie/provider-nop'
 import {
   type Budgets,
   budgets,
+  type Features,
   type ManagedKind,
   type ManagedOptions,
   managedController,
@@ -40,6 +41,7 @@ export interface ControlOptions {
   readonly callsPerSecond?: number
   readonly concurrency?: number
   readonly share?: Share
+  readonly features?: Features
 }
 
 const POLL_SECONDS = 60
@@ -81,6 +83,7 @@ export class ControlPlane implements AsyncDisposable {
       events: this.#events,
       metrics: managedMetrics(metrics),
       pollSeconds: options.pollSeconds ?? POLL_SECONDS,
+      ...(options.features ? { features: options.features } : {}),
       adjustPoll: (_, seconds) => seconds * (1 - SPREAD + 2 * SPREAD * Math.random()),
     }
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))

@@ -9,6 +9,7 @@ import { type Command, EXIT_OK, type Input, UsageError } from '../command.js'
 import { ControlPlane } from '../controllers.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
+import { featureOptions, featuresOf } from '../features.js'
 
 const NAME = 'crosstie-controllers'
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
@@ -32,6 +33,7 @@ export const controllers: Command = {
     'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Where to serve /metrics (default nowhere)' },
     'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    ...featureOptions,
     ...logOptions,
   },
   async run({ values, signal, out, err }) {
@@ -46,7 +48,8 @@ export const controllers: Command = {
     const at = text('metrics')
     await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at))
 
-    const plane = { client, metrics, log, watchList: true, cached: true, pollSeconds } as const
+    const features = featuresOf(values)
+    const plane = { client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
     const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
     const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }
     out(`connected: ${access.server}`)

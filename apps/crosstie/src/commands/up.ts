@@ -5,6 +5,7 @@ import { parseAddress } from '../address.js'
 import { type Command, EXIT_OK } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
+import { featureOptions, featuresOf } from '../features.js'
 
 export const up: Command = {
   name: 'up',
@@ -23,6 +24,7 @@ export const up: Command = {
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
+    ...featureOptions,
     ...logOptions,
   },
   async run({ values, signal, out, err }) {
@@ -47,6 +49,7 @@ export const up: Command = {
       client: server.client(),
       metrics: server.metrics,
       log,
+      features: featuresOf(values),
     })
     const at = text('metrics')
     await using _metrics = at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at))

@@ -90,6 +90,9 @@ function warn(turn: Turn): void {
   if (turn.alreadyReported) return
   const { policies, spec } = turn
   if (policies.ignored) turn.event('Warning', 'FieldIgnored', policies.ignored)
+  if (!turn.kit.features.ignoreChanges && (spec.ignoreChanges ?? []).length > 0) {
+    turn.event('Warning', 'FieldIgnored', 'spec.ignoreChanges ignored: the feature ignore changes is not enabled')
+  }
   if (spec.deletionPolicy === 'Orphan' && turn.kit.features.managementPolicies) {
     turn.event(
       'Warning',
