@@ -368,7 +368,6 @@ conformance(
         pick: ({ code, stdout }) => ({ code, server: JSON.parse(stdout).serverVersion.minor }),
       })
       await kubectl.run(['get', '--raw', '/readyz'])
-      await kubectl.run(['cluster-info'], { pick: ({ code }) => code })
     },
     'api-resources and api-versions': async (t) => {
       const { kubectl } = await scene(t)

@@ -160,8 +160,12 @@ conformance('openapi', {
       swagger: first.body.swagger,
       title: first.body.info.title,
     })
-    const again = await t.quiet('GET', '/openapi/v2', { headers: { 'if-none-match': String(first.headers['etag']) } })
-    t.see('again', again.status)
+    // Other cases change the document all the time: an ETag holds when it holds once.
+    let known = first
+    for (let tries = 0; tries < 50 && known.status === 200; tries++) {
+      known = await t.quiet('GET', '/openapi/v2', { headers: { 'if-none-match': String(known.headers['etag']) } })
+    }
+    t.see('again', known.status)
     t.see('config map', {
       gvk: first.body.definitions['io.k8s.api.core.v1.ConfigMap']['x-kubernetes-group-version-kind'],
       properties: Object.keys(first.body.definitions['io.k8s.api.core.v1.ConfigMap'].properties).sort(),

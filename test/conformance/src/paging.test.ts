@@ -134,6 +134,7 @@ conformance('paging', {
   'a get at a revision': async (t) => {
     const all = await many(t, 1)
     const { resourceVersion } = (await t.quiet('GET', `${all}/cm-0`)).body.metadata
+    await t.until(`${all}/cm-0?resourceVersion=0`, ({ status }) => status === 200)
     await t.get(`${all}/cm-0`, { query: { resourceVersion: '0' } })
     await t.get(`${all}/cm-0`, { query: { resourceVersion } }).then(() => hideRevision(t))
     await t.get(`${all}/cm-0`, { query: { resourceVersion: 'abc' } })

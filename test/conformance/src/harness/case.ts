@@ -107,7 +107,7 @@ export class Case {
 
   /** Adds something computed by the case to what is compared. */
   see(step: string, value: Loose): void {
-    this.steps.push({ step: this.normalizer.text(step), body: this.normalizer.value(value) })
+    this.steps.push({ step: step.replaceAll(this.id, 'ID'), body: this.normalizer.value(value) })
   }
 
   /** Opens a watch; the events that the case takes from it are compared when it passes them to `see`. */

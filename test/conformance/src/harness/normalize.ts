@@ -41,7 +41,8 @@ export class Normalizer {
     const out: Record<string, Loose> = {}
     for (const [key, field] of Object.entries(value)) {
       if (key === 'managedFields' && !this.options.managedFields) continue
-      if (key === 'metadata' && isList && field) out[key] = this.#listMeta(field)
+      if (key === 'managedFields' && Array.isArray(field)) out[key] = byManager(field).map((entry) => this.value(entry))
+      else if (key === 'metadata' && isList && field) out[key] = this.#listMeta(field)
       else if (key === 'columnDefinitions' && Array.isArray(field))
         out[key] = field.map((column: Loose) => this.value(withoutDocumentation(column)))
       else if (key === 'resourceVersion' && typeof field === 'string') out[key] = this.#revision(field)
@@ -95,6 +96,12 @@ function withoutDocumentation(column: Loose): Loose {
   const { description } = column
   if (typeof description !== 'string' || description === 'A string' || description.startsWith('Custom')) return column
   return { ...column, description: 'TEXT' }
+}
+
+/** The server orders managers by second and then by name: which second it was is chance. */
+function byManager(entries: readonly Loose[]): Loose[] {
+  const key = (entry: Loose) => `${entry.manager} ${entry.operation} ${entry.apiVersion} ${entry.subresource ?? ''}`
+  return [...entries].sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
 /** Only times of this run are the server's choice; those that the case made up stay. */
