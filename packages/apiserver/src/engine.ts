@@ -1,4 +1,5 @@
 import type { Clock, KubeObject, ResourceType } from '@crosstie/kube'
+import type { Authorizer } from './access/authorize.js'
 import type { UserInfo } from './access/user.js'
 import type { Registry } from './serving/registry.js'
 import type { Store } from './store/store.js'
@@ -11,6 +12,7 @@ export interface Engine {
   readonly hub: Hub
   readonly clock: Clock
   readonly admission: Admission
+  readonly authorizer: Authorizer
 }
 
 export interface AdmissionAttributes {

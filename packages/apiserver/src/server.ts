@@ -54,7 +54,7 @@ const EVENT_TTL_MS = 3_600_000
 const STOP_GRACE_MS = 5_000
 const SECRETS = '//secrets/'
 /** Who signs service account tokens, and whom they are for by default: what kube-apiserver is commonly set to. */
-const ISSUER = 'https://kubernetes.default.svc'
+const ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 /** A running API server: HTTPS outside, `client()` inside. */
 export class Server implements AsyncDisposable {
@@ -148,7 +148,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, checkExpression))
   const hub = new Hub(store)
   const admission = new ExtensibleAdmission({ store, registry, authorizer, newId: randomUUID })
-  const engine: Engine = { store, registry, hub, clock, admission }
+  const engine: Engine = { store, registry, hub, clock, admission, authorizer }
   const keepers = [
     new DefinitionLifecycle(engine, report),
     new GarbageCollector(engine, report),

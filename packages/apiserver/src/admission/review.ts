@@ -42,7 +42,13 @@ export function admissionOf(
   }
 }
 
-function writeOptions(operation: string, { dryRun, fieldManager }: WriteRequest): Record<string, unknown> {
+function writeOptions(operation: string, request: WriteRequest): Record<string, unknown> {
+  const { dryRun, fieldManager, fieldManagerNamed } = request
   const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
-  return { kind, apiVersion: 'meta.k8s.io/v1', fieldManager, ...(dryRun ? { dryRun: ['All'] } : {}) }
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(fieldManagerNamed ? { fieldManager } : {}),
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+  }
 }

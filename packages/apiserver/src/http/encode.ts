@@ -36,7 +36,11 @@ export async function sendView(reply: Reply, served: Served, status: number, vie
       table(served, rows, { resourceVersion: view.object.metadata.resourceVersion }),
     )
   }
-  if (media.as === 'PartialObjectMetadata') return await sendValue(reply, status, partial(view.object))
+  if (media.as === 'PartialObjectMetadata')
+    return await sendValue(reply, status, inVersion(media, partial(view.object)))
+  if (media.as === 'PartialObjectMetadataList') {
+    throw notAcceptable(`you requested ${media.as}, but the requested object is not a list (*${goType(served)})`)
+  }
   if (media.format === 'json' && view.bytes && !media.pretty) return await send(reply, status, [view.bytes, newline])
   await sendValue(reply, status, view.object)
 }
@@ -55,14 +59,17 @@ function textOf(media: Media, value: unknown): string {
 
 export async function sendListing(reply: Reply, served: Served, listing: Listing): Promise<void> {
   const { media, include = 'Metadata', now } = reply
-  const metadata = listMetadata(served, listing)
+  const metadata = listMetadata(served, listing, media.as !== undefined)
   if (media.as === 'Table') {
     const rows = listing.views.map(({ object }) => tableRow(served, object, include, now))
-    return await sendValue(reply, 200, table(served, rows, metadata))
+    return await sendValue(reply, 200, inVersion(media, table(served, rows, metadata)))
   }
   if (media.as === 'PartialObjectMetadataList') {
-    const items = listing.views.map(({ object }) => partial(object))
-    return await sendValue(reply, 200, { kind: media.as, apiVersion: 'meta.k8s.io/v1', metadata, items })
+    const items = listing.views.map(({ object }) => inVersion(media, partial(object)))
+    return await sendValue(reply, 200, inVersion(media, { kind: media.as, apiVersion: '', metadata, items }))
+  }
+  if (media.as === 'PartialObjectMetadata') {
+    throw notAcceptable(`you requested ${media.as}, but the requested object is a list (*${goType(served)}List)`)
   }
   if (media.format === 'json' && !media.pretty) return await send(reply, 200, listChunks(served, listing, metadata))
   const items = listing.views.map(({ object }) => itemOf(served, object))
@@ -74,10 +81,24 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
   })
 }
 
-function listMetadata({ definition }: Served, { revision, continue: token, remaining }: Listing) {
+function inVersion<T extends { readonly apiVersion: string }>({ asVersion }: Media, value: T): T {
+  return { ...value, apiVersion: `meta.k8s.io/${asVersion}` }
+}
+
+function notAcceptable(message: string): StatusError {
+  return new StatusError(406, 'NotAcceptable', message)
+}
+
+/** What Go calls the kind. */
+function goType({ definition, type }: Served): string {
+  if (definition.crd) return 'unstructured.Unstructured'
+  return `${definition.group.split('.')[0] || 'core'}.${type.kind}`
+}
+
+function listMetadata({ definition }: Served, { revision, continue: token, remaining }: Listing, transformed: boolean) {
   return {
     // Lists of custom resources say so when there is no more.
-    ...(token || definition.crd ? { continue: token } : {}),
+    ...(token || (definition.crd && !transformed) ? { continue: token } : {}),
     resourceVersion: String(revision),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   }
@@ -118,7 +139,7 @@ function startsWithKind(bytes: Uint8Array): boolean {
   return bytes[2] === LETTER_K
 }
 
-function table(served: Served, rows: readonly unknown[], metadata: unknown): unknown {
+function table(served: Served, rows: readonly unknown[], metadata: unknown) {
   return { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columnDefinitions(served), rows }
 }
 

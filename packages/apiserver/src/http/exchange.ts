@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
@@ -25,6 +26,8 @@ export interface Exchange {
   respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[]): void
   /** An answer that goes on. */
   stream(status: number, headers: Headers): Outgoing
+  /** Names the request in the answer and in the audit log. */
+  readonly auditId: string
   /** Of the answer; 0 while there is none. */
   readonly status: number
 }
@@ -45,7 +48,9 @@ export function overHttp2(
   const gone = lazySignal((abort) => stream.once('close', abort))
   stream.on('error', () => {}) // A client that resets its stream is ordinary life; 'close' follows.
   let answered = 0
+  const auditId = auditIdOf(headers)
   return {
+    auditId,
     method: headers[':method'] ?? 'GET',
     url: headers[':path'] ?? '/',
     headers,
@@ -70,7 +75,7 @@ export function overHttp2(
     },
     stream(status, extra) {
       answered = status
-      if (!stream.destroyed) stream.respond({ ':status': status, ...extra })
+      if (!stream.destroyed) stream.respond({ ':status': status, 'audit-id': auditId, ...extra })
       return outgoing(stream)
     },
   }
@@ -79,7 +84,9 @@ export function overHttp2(
 export function overHttp1(request: IncomingMessage, response: ServerResponse): Exchange {
   const gone = lazySignal((abort) => response.once('close', abort))
   response.on('error', () => {})
+  const auditId = auditIdOf(request.headers)
   return {
+    auditId,
     method: request.method ?? 'GET',
     url: request.url ?? '/',
     headers: request.headers,
@@ -94,16 +101,23 @@ export function overHttp1(request: IncomingMessage, response: ServerResponse): E
     respond(status, extra, body) {
       if (response.headersSent || response.destroyed) return
       const chunks = chunksOf(body)
-      response.writeHead(status, { ...extra, 'content-length': bytesOf(chunks) })
+      response.writeHead(status, { 'audit-id': auditId, ...extra, 'content-length': bytesOf(chunks) })
       for (const chunk of chunks) response.write(chunk)
       response.end()
     },
     stream(status, extra) {
-      response.writeHead(status, extra)
+      response.writeHead(status, { 'audit-id': auditId, ...extra })
       response.flushHeaders()
       return outgoing(response)
     },
   }
+}
+
+const AUDIT_ID_MAX = 64
+
+function auditIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['audit-id']
+  return typeof given === 'string' && given !== '' && given.length <= AUDIT_ID_MAX ? given : randomUUID()
 }
 
 function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {

@@ -283,13 +283,10 @@ function fromYaml(raw: Buffer): Body {
 }
 
 function reply({ exchange, route, served, warnings, site }: Call): Reply {
-  const include = route.query.get('includeObject') ?? 'Metadata'
+  const include = route.query.get('includeObject') || 'Metadata'
   if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
-    throw new StatusError(
-      400,
-      'BadRequest',
-      `Invalid value: "${include}": includeObject must be None, Metadata or Object`,
-    )
+    const why = `includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`
+    throw badRequest(`Unable to convert to Table as requested: ${why}`)
   }
   return {
     exchange,

@@ -49,6 +49,7 @@ function checkInitialEvents(query: URLSearchParams, sendInitialEvents: boolean |
 export interface WriteParameters {
   readonly dryRun: boolean
   readonly fieldManager: string
+  readonly fieldManagerNamed: boolean
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore'
   readonly force: boolean | undefined
 }
@@ -72,6 +73,7 @@ export function writeParameters(kind: string, query: URLSearchParams, userAgent:
   return {
     dryRun: dryRun.length > 0,
     fieldManager: fieldManager || managerOf(userAgent),
+    fieldManagerNamed: fieldManager !== '',
     fieldValidation: validation,
     force: query.has('force') ? truthy(query.get('force')) : undefined,
   }

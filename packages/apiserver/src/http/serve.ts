@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { badRequest, messageOf, notFound, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
@@ -85,8 +84,15 @@ function authorize({ authorizer }: Site, exchange: Exchange, user: UserInfo, rou
   if (!allowed) throw forbiddenError(attributes, reason)
 }
 
-function attributesOf({ verb, group, resource, subresource, name, namespace }: ResourceRoute) {
-  return { verb, group, resource, subresource, name, namespace }
+function attributesOf({ verb, group, resource, subresource, name, namespace, query }: ResourceRoute) {
+  return { verb, group, resource, subresource, name: name || nameSelected(verb, query), namespace }
+}
+
+/** A collection narrowed to one name is that one object, as far as permission goes. */
+function nameSelected(verb: string, query: URLSearchParams): string {
+  const selector = query.get('fieldSelector')
+  if (!selector || (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection')) return ''
+  return /^(?:.*,)?metadata\.name==?([^,=!]+)(?:,.*)?$/.exec(selector)?.[1] ?? ''
 }
 
 function resolve({ engine }: Site, route: ResourceRoute): Served {
@@ -195,7 +201,7 @@ function record(audit: AuditLog, exchange: Exchange, route: ResourceRoute, audit
   const status = failure === undefined ? {} : { reason: asStatusError(failure).reason, message: messageOf(failure) }
   const actor = impersonatorOf(user)
   audit.record({
-    id: randomUUID(),
+    id: exchange.auditId,
     uri: exchange.url,
     verb: route.verb,
     user: actor ?? user,

@@ -71,6 +71,7 @@ function defaultDescription({ jsonPath }: Column): string {
 
 function cellOf(type: string, path: JsonPath, object: KubeObject, now: number): unknown {
   const [value] = path(object)
+  if (value === null && type === 'string') return '<no value>'
   if (value === undefined || value === null) return undefined
   switch (type) {
     case 'string':
@@ -95,7 +96,8 @@ function printed(value: unknown): string {
 /** `5m`, `3d4h`: how long ago, as kubectl says it; `<unknown>` for no time. */
 export function age(time: string | undefined, now: number): string {
   const then = time ? Date.parse(time) : Number.NaN
-  return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then)
+  if (!time) return '<unknown>'
+  return Number.isNaN(then) ? '<invalid>' : humanDuration(now - then)
 }
 
 /** Two digits of precision, in the largest units that keep them: kubectl's own rule. */

@@ -60,8 +60,11 @@ function mapChildren(schema: JSONSchemaProps, dialect: Dialect): Document {
 }
 
 function complete(schema: JSONSchemaProps): Document {
-  return { ...schema, ...mapChildren(schema, 'v3') }
+  const either = schema['x-kubernetes-int-or-string'] && !schema.anyOf ? { anyOf: intOrString } : {}
+  return { ...schema, ...either, ...mapChildren(schema, 'v3') }
 }
+
+const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 /** OpenAPI 2 knows no alternatives and no null, and kubectl reads too much into what is left: say less. */
 function reduced(schema: JSONSchemaProps): Document {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { alreadyExists, finalizerWarnings, forbidden, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import { forbiddenError } from '../access/authorize.js'
 import { decode } from '../admission/decode.js'
 import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
@@ -132,4 +133,12 @@ function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeO
   const { uid: _u, namespace: _n, creationTimestamp: _c, generation: wished, ...others } = rest
   const kept = generation === 'never' && wished !== undefined ? { generation: wished } : {}
   return { ...withoutStatus({ served }, object), metadata: { ...metadata, ...kept, ...others } }
+}
+
+/** Whoever makes an object by updating or applying it must be allowed to create it, too. */
+export function checkMayCreate({ authorizer }: Engine, { served, namespace, name, user }: WriteRequest): void {
+  const { group, resource } = served.type
+  const attributes = { user, verb: 'create', group, resource, subresource: '', namespace, name }
+  const { allowed, reason } = authorizer.authorize(attributes)
+  if (!allowed) throw forbiddenError(attributes, reason)
 }

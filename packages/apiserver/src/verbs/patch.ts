@@ -15,7 +15,7 @@ import {
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
 import { asWarning, complete, UnfitError } from '../admission/decode.js'
 import type { Engine } from '../engine.js'
-import { createDecoded } from './create.js'
+import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { type Body, type Outcome, resetFieldsOf, type WriteRequest } from './request.js'
 import { checkRevision, checkUid, modify, type Proposal } from './update.js'
@@ -127,6 +127,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
     try {
       if (!engine.store.tip(served.key(namespace, name))) {
         if (subresource) throw notFound(served.type, name)
+        checkMayCreate(engine, request)
         return await createApplied(engine, request, (await settle(undefined)).object, applied)
       }
       return await modify(engine, request, (live) => {

@@ -26,6 +26,8 @@ export interface WriteRequest extends Request {
   readonly dryRun: boolean
   /** Already defaulted from the user agent. */
   readonly fieldManager: string
+  /** Whether the client named it; only then others are told. */
+  readonly fieldManagerNamed?: boolean
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore'
 }
 

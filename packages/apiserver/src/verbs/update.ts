@@ -14,7 +14,7 @@ import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
 import { commit, settled } from './commit.js'
-import { createDecoded } from './create.js'
+import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { toStorage } from './storage.js'
@@ -30,6 +30,7 @@ export async function update(engine: Engine, request: WriteRequest, body: Body):
   const object = sameAsUrl(request, decode(request, body))
   const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
   if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
+    checkMayCreate(engine, request)
     return await createDecoded(engine, request, object)
   }
   return await modify(engine, request, (live) => {

@@ -20,8 +20,9 @@ export function checkValid(
   if (request.served.definition.crd) checkTypeMeta(request.served, object)
   const errors = [...metadataErrors(request, object, old), ...bodyErrors(request, object, old, context)]
   if (errors.length === 0) return
-  const { group, kind } = request.served.type
-  throw invalid({ group, kind }, object.metadata.name ?? '', errors)
+  const { definition, type } = request.served
+  const group = definition.sharedWith?.group ?? type.group
+  throw invalid({ group, kind: type.kind }, object.metadata.name ?? '', errors)
 }
 
 function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeObject | undefined): FieldError[] {
