@@ -7,6 +7,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/backup.js')).backup,
   controllers: async () => (await import('./commands/controllers.js')).controllers,
   restore: async () => (await import('./commands/restore.js')).restore,
+  migrate: async () => (await import('./commands/migrate.js')).migrate,
   version: async () => (await import('./commands/version.js')).version,
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { apiVersionOf, type KubeObject, StatusError, systemClock } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
+import { migrateLive } from '@crosstie/resources'
 import { SimulatedCloud, thingOf } from '@crosstie/resources/testing'
 import { startRealKubernetes } from './oracle.js'
 import { condition, Plane } from './plane.js'
@@ -197,6 +198,25 @@ function managedResources(open: () => Promise<Plane>): void {
     await merge({ forProvider: { parentIdRef: null } })
     const again = specOf(await plane.settle(thing, 'user')).forProvider
     assert.deepEqual([again.parentId, again.parentIdRef], ['net-2', { name: 'net-2' }])
+  })
+
+  test('POL7 live objects with the old policy are migrated, and go on as before', async () => {
+    const old = { managementPolicy: 'OrphanOnDelete', forProvider: { region: 'r', flavor: 'sweet' } }
+    await plane.create(thing, 'legacy', old)
+    await plane.settle(thing, 'legacy')
+    const told: string[] = []
+    await migrateLive({ client: plane.client, dryRun: false, tell: (line) => told.push(line) })
+    assert.ok(told.includes('things.sim.crosstie.io/legacy: ["Create","Update","Observe","LateInitialize"]'))
+    const migrated = await plane.settle(thing, 'legacy')
+    assert.equal(specOf(migrated).managementPolicy, undefined)
+    assert.equal(migrated.metadata.annotations?.['crossplane.io/paused'], undefined)
+    assert.equal(condition(migrated, 'Synced')?.status, 'True')
+    await plane.client.delete(thing.type, { name: 'legacy' })
+    await plane.reconcile(thing, 'legacy')
+    assert.ok(
+      cloud.resources.some(({ name }) => name === 'legacy'),
+      'orphaned, as it always was to be',
+    )
   })
 
   test('AGG6 parts submitted together, in any order, end up working', async () => {
