@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { apiVersionOf, conditionsOf, type KubeObject } from '@crosstie/kube'
+import { apiVersionOf, type Client, conditionsOf, type KubeObject } from '@crosstie/kube'
 import { type CloudCapabilities, SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
@@ -46,6 +46,8 @@ class Life {
     private readonly objects: readonly string[],
     /** Instead of one trouble at one point: any, anywhere, this often. */
     private readonly dice?: { readonly random: () => number; readonly often: number },
+    /** Reads come from a cache that may be a few writes behind. */
+    private readonly stale?: () => number,
   ) {
     const clock = { now: () => this.#now }
     this.api = new FakeApi({
@@ -66,7 +68,8 @@ class Life {
 
   #start(): ManagedController {
     this.#dead = false
-    return managedController(thingOf(this.cloud), { client: this.api, clock: { now: () => this.#now } })
+    const client = this.stale ? staleReads(this.api, this.stale) : this.api
+    return managedController(thingOf(this.cloud), { client, clock: { now: () => this.#now } })
   }
 
   /** Each request passes here twice: on its way, and when it took effect. */
@@ -151,6 +154,29 @@ function randomOf(seed: number): () => number {
   }
 }
 
+/** The API with reads of an informer's cache: each may be one of the last few states, as it happens. */
+function staleReads(api: FakeApi, random: () => number): Client {
+  const states = new Map<string, KubeObject[]>()
+  const remember = (object: KubeObject) => {
+    const held = states.get(object.metadata.name!) ?? []
+    if (held.at(-1)?.metadata.resourceVersion !== object.metadata.resourceVersion) held.push(object)
+    states.set(object.metadata.name!, held.slice(-4))
+    return states.get(object.metadata.name!)!
+  }
+  return new Proxy(api as Client, {
+    get(target, name) {
+      const member = target[name as keyof Client] as (...args: unknown[]) => Promise<KubeObject>
+      if (typeof member !== 'function') return member
+      return async (...args: unknown[]) => {
+        const answer = await member.apply(target, args)
+        if (name === 'list' || answer?.kind !== 'Thing') return answer
+        const known = remember(answer)
+        return name === 'get' && random() < 0.5 ? known[Math.floor(random() * known.length)]! : answer
+      }
+    },
+  })
+}
+
 const isReady = (object: KubeObject | undefined) =>
   !!object &&
   ['Ready', 'Synced'].every((type) => conditionsOf(object).some((c) => c.type === type && c.status === 'True'))
@@ -163,8 +189,9 @@ async function live(
   objects: readonly string[],
   deleteEarly = false,
   dice?: { readonly random: () => number; readonly often: number },
+  stale?: () => number,
 ): Promise<{ sides: readonly string[]; wrong: string[]; stopped: boolean }> {
-  const life = new Life(capabilities, at, trouble, objects, dice)
+  const life = new Life(capabilities, at, trouble, objects, dice, stale)
   const wrong: string[] = []
   life.seed()
   if (deleteEarly) await life.until(() => life.steps >= at)
@@ -226,6 +253,17 @@ for (const names of ['chosen', 'assigned'] as const) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: 0.02 + random() * 0.1 }
         const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice)
+        if (!(residue && stopped) && wrong.length > 0) failures.push(`seed ${seed}: ${wrong.join(', ')}`)
+      }
+      assert.deepEqual(failures, [])
+    })
+
+    test(`XN2 troubles and stale reads, over seeds: ${names} names, API offers ${offers}`, async () => {
+      const failures: string[] = []
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
+        const dice = { random, often: random() * 0.06 }
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, random)
         if (!(residue && stopped) && wrong.length > 0) failures.push(`seed ${seed}: ${wrong.join(', ')}`)
       }
       assert.deepEqual(failures, [])
