@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { equal, type FieldError, fieldErrors, getOwn, isObject, type KubeObject, setOwn } from '@crosstie/kube'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import { parseExactly } from '../wire/json-exact.js'
@@ -56,12 +57,16 @@ export function secretKind(): Definition {
       unconditionalUpdate: true,
       createOnUpdate: false,
       nameRule: 'dnsSubdomain',
-      validate: (secret, old) => [
-        ...(old ? secretUpdateErrors(secret, old) : []),
-        ...keyErrors(entriesOf(secret, 'data'), 'data'),
-        ...secretSizeErrors(secret),
-        ...secretTypeErrors(secret),
-      ],
+      validate: (secret, old, { warnings }) => {
+        const errors = [
+          ...(old ? secretUpdateErrors(secret, old) : []),
+          ...keyErrors(entriesOf(secret, 'data'), 'data'),
+          ...secretSizeErrors(secret),
+          ...secretTypeErrors(secret),
+        ]
+        if (errors.length === 0) warnings.push(...tlsWarnings(secret, old))
+        return errors
+      },
     },
   })
 }
@@ -124,6 +129,23 @@ function secretTypeErrors(secret: KubeObject): FieldError[] {
       return []
   }
 }
+
+/** A certificate that cannot be served is kept all the same, but not without a word. */
+function tlsWarnings(secret: KubeObject, old: KubeObject | undefined): string[] {
+  if (secret['type'] !== 'kubernetes.io/tls' || (old && equal(old['data'], secret['data']))) return []
+  const data = entriesOf(secret, 'data')
+  const pem = (key: string) => Buffer.from(String(getOwn(data, key) ?? ''), 'base64')
+  if (!hasPem(pem('tls.crt'))) return ['tls: failed to find any PEM data in certificate input']
+  if (!hasPem(pem('tls.key'))) return ['tls: failed to find any PEM data in key input']
+  try {
+    const matches = new X509Certificate(pem('tls.crt')).checkPrivateKey(createPrivateKey(pem('tls.key')))
+    return matches ? [] : ['tls: private key does not match public key']
+  } catch {
+    return ['tls: failed to parse the certificate or its private key']
+  }
+}
+
+const hasPem = (bytes: Buffer) => bytes.includes('-----BEGIN ')
 
 function dockerErrors(data: Entries, key: string): FieldError[] {
   const value = getOwn(data, key)

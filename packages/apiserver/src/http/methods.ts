@@ -1,4 +1,4 @@
-import { badRequest, fieldErrors, invalid, isObject, StatusError } from '@crosstie/kube'
+import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
 import { requestToken } from '../access/token-request.js'
 import { unrecognized } from '../admission/decode.js'
 import { create } from '../verbs/create.js'
@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.js'
 import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
 import { listParameters, type WriteParameters, watchParameters, writeParameters } from './parameters.js'
 import type { Call } from './serve.js'
-import type { IncludeObject } from './table.js'
+import { type IncludeObject, scaleTable } from './table.js'
 import { serveWatch } from './watch.js'
 
 /** What each verb does over HTTP, by `verb` or `verb/subresource`. */
@@ -36,7 +36,7 @@ export const methods: Record<string, (call: Call) => Promise<void>> = {
   'get/status': serveGet,
   'update/status': serveUpdate,
   'patch/status': servePatch,
-  'get/scale': async (call) => await sendValue(reply(call), 200, await getScale(call.site.engine, requestOf(call))),
+  'get/scale': async (call) => await sendScale(reply(call), await getScale(call.site.engine, requestOf(call))),
   'update/scale': async (call) => {
     const request = writeOf(call, 'UpdateOptions')
     await sendValue(reply(call), 200, await updateScale(call.site.engine, request, await bodyOf(call)))
@@ -47,6 +47,11 @@ export const methods: Record<string, (call: Call) => Promise<void>> = {
   },
   'update/finalize': serveUpdate,
   'create/token': serveToken,
+}
+
+async function sendScale(out: Reply, scale: KubeObject): Promise<void> {
+  if (out.media.as === 'Table') await sendValue(out, 200, scaleTable(scale, out.now))
+  else await sendValue(out, 200, scale)
 }
 
 async function serveGet(call: Call): Promise<void> {
@@ -255,10 +260,20 @@ async function bodyOf({ exchange, served }: Call): Promise<Body> {
     if (!served.definition.crd) return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    const what = type === 'application/json' ? "couldn't get version/kind; json parse error: " : ''
-    throw unrecognized(served.type.kind, what + error.message, bytes)
+    throw unreadable(served.type.kind, type, error.message, bytes)
   }
   throw unsupportedMediaType(['application/json', 'application/yaml'])
+}
+
+function unreadable(kind: string, type: string, why: string, bytes: Buffer): StatusError {
+  if (type === 'application/json')
+    return unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, bytes)
+  if (type === 'application/yaml') return unrecognized(kind, why, bytes)
+  if (bytes.length === 0) return unrecognized(kind, 'empty data', bytes)
+  const [, given, version] = /^no kind "(.*)" is registered for version "(?:.*\/)?(.*)"$/.exec(why) ?? []
+  if (given === undefined) return unrecognized(kind, why, bytes)
+  const told = `${why} in scheme "pkg/runtime/scheme.go:110"`
+  return badRequest(`${given} in version "${version}" cannot be handled as a ${kind}: ${told}`)
 }
 
 function patchBody(type: PatchType, bytes: Buffer): Body {

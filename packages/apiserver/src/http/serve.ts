@@ -179,6 +179,11 @@ async function fail(site: Site, exchange: Exchange, warnings: readonly string[],
     sendText(exchange, 404, '404 page not found\n')
     return
   }
+  if (error instanceof StatusError && error.code === 500 && error.message.startsWith('Internal Server Error: ')) {
+    // Before anybody knows who asks, the real server answers in plain text.
+    sendText(exchange, 500, `${error.message}\n`)
+    return
+  }
   if (!(error instanceof StatusError)) site.report(`${exchange.method} ${exchange.url.split('?', 1)[0]}`, error)
   if (exchange.status !== 0) return
   try {

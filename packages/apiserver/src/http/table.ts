@@ -53,6 +53,26 @@ export function partial({ metadata }: KubeObject): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
 }
 
+const scaleColumns: readonly Column[] = [
+  nameColumn,
+  { name: 'Desired', type: 'integer', description: 'How many there should be.', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', description: 'How many there are.', jsonPath: '.status.replicas' },
+  ageColumn,
+]
+
+/** `kubectl get --subresource=scale`. */
+export function scaleTable(scale: KubeObject, now: number): unknown {
+  const columns = scaleColumns.map(compileColumn)
+  const cells = columns.map(({ cell }) => cell(scale, now) ?? 0)
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion: scale.metadata.resourceVersion },
+    columnDefinitions: columns.map(({ definition }) => definition),
+    rows: [{ cells, object: partial(scale) }],
+  }
+}
+
 export function columnDefinitions(served: Served): readonly unknown[] {
   return columnsOf(served).map(({ definition }) => definition)
 }

@@ -60,6 +60,16 @@ export function openApiV3(
   })
 }
 
+const plainPaths = ['version', '.well-known/openid-configuration', 'openid/v1/jwks'] as const
+
+/** Documents about paths that belong to no group. */
+export function openApiV3Plain(path: string): OpenApiDocument | undefined {
+  if (!(plainPaths as readonly string[]).includes(path)) return undefined
+  const responses = { 200: { description: 'OK', content: { 'application/json': { schema: { type: 'object' } } } } }
+  const paths = { [path === 'version' ? '/version/' : `/${path}/`]: { get: { responses } } }
+  return assembled([stringify({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1.34.4' }, paths })])
+}
+
 /** `/openapi/v3`: where each document is, with a hash so that clients may keep it for good. */
 export function openApiV3Index(definitions: readonly Definition[]): OpenApiDocument {
   return remembered('index', definitions, () => {
@@ -71,6 +81,10 @@ export function openApiV3Index(definitions: readonly Definition[]): OpenApiDocum
         const { hash } = openApiV3(definitions, group, name)!
         paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }
       }
+    }
+    for (const path of plainPaths) {
+      const { hash } = openApiV3Plain(path)!
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }
     }
     const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)))
     return assembled([stringify({ paths: sorted })])

@@ -80,6 +80,7 @@ test('every reference of every document leads somewhere', () => {
     serverRelativeURL: string
   }[]) {
     const [, , , root, ...rest] = serverRelativeURL.split('?')[0]!.split('/')
+    if (root !== 'api' && root !== 'apis') continue
     const [group, version] = root === 'api' ? ['', rest[0]!] : [rest[0]!, rest[1]!]
     const v3 = parse(openApiV3(all, group, version)!.json)
     for (const name of references(v3)) assert.ok(name in v3.components.schemas, `${serverRelativeURL}: ${name}`)

@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { StatusError } from '@crosstie/kube'
 import type { Definition } from '../definitions/definition.js'
 import type { Exchange, Headers } from '../http/exchange.js'
 import type { Page } from '../http/serve.js'
-import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index } from './document.js'
+import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index, openApiV3Plain } from './document.js'
 
 const JSON_TYPE = 'application/json'
 const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -30,8 +29,12 @@ function serveV3(exchange: Exchange, definitions: readonly Definition[], path: s
   const [root, ...rest] = path.slice('/openapi/v3/'.length).split('/')
   const [group, version] = root === 'api' && rest.length === 1 ? ['', rest[0]!] : rest
   const known = (root === 'api' && rest.length === 1) || (root === 'apis' && rest.length === 2)
-  const document = known ? openApiV3(definitions, group!, version!) : undefined
-  if (!document) throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+  const plain = openApiV3Plain(path.slice('/openapi/v3/'.length))
+  const document = known ? openApiV3(definitions, group!, version!) : plain
+  if (!document) {
+    exchange.respond(404, {})
+    return
+  }
   const asked = query.get('hash')
   if (asked !== null && asked !== document.hash) {
     exchange.respond(301, { location: `${path}?hash=${document.hash}` })
@@ -52,7 +55,7 @@ const zipped = new WeakMap<Buffer, Buffer>()
 
 function send(exchange: Exchange, { json, hash }: OpenApiDocument, contentType: string, extra: Headers = {}): void {
   const etag = `"${hash}"`
-  const headers: Headers = { etag, vary: 'Accept-Encoding, Accept', 'cache-control': 'no-cache, private', ...extra }
+  const headers: Headers = { etag, vary: 'Accept', 'cache-control': 'no-cache, private', ...extra }
   if (matches(exchange.headers['if-none-match'], etag)) {
     exchange.respond(304, headers)
     return

@@ -106,15 +106,23 @@ export class ExpressionEnvironment {
       if (!(error instanceof CompileError)) throw error
       composed = { type: types.dyn, program: undefined, error: `compilation failed: ${error.message}` }
     }
-    const all = new Map([...this.composed, [name, composed]])
+    const next = this.#withComposed(new Map([...this.composed, [name, composed]]))
+    return composed.error === undefined ? { environment: next } : { environment: next, error: composed.error }
+  }
+
+  /** Where `variables` is known, though nothing is in it yet. */
+  withVariables(): ExpressionEnvironment {
+    return this.#withComposed(this.composed)
+  }
+
+  #withComposed(all: ReadonlyMap<string, Composed>): ExpressionEnvironment {
     const type = structType('kubernetes.variables')
     const environment = {
       ...this.environment,
       variables: new Map([...this.environment.variables, ['variables', type]]),
       structs: new Map([...this.environment.structs, [type.name, { field: (field: string) => all.get(field)?.type }]]),
     }
-    const next = new ExpressionEnvironment(environment, all)
-    return composed.error === undefined ? { environment: next } : { environment: next, error: composed.error }
+    return new ExpressionEnvironment(environment, all)
   }
 
   /** Binds variables to plain data for any number of evaluations. Composed variables are evaluated once for all. */

@@ -18,7 +18,8 @@ const wanted: Readonly<Record<ExpressionUse, readonly string[]>> = {
 
 /** What is wrong with an expression of a webhook or policy that somebody writes. */
 export const checkExpression: ExpressionCheck = (expression, use, { params, authorizer, variables }) => {
-  let environment = environmentFor(params, authorizer, false)
+  const bare = environmentFor(params, authorizer, false)
+  let environment = use === 'matchCondition' ? bare : bare.withVariables()
   for (const { name, expression: value } of variables) environment = environment.compose(name, value).environment
   const compiled = compileIn(environment, expression, wanted[use])
   return 'broken' in compiled ? compiled.broken : undefined

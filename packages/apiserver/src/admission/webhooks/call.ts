@@ -57,7 +57,7 @@ export class Endpoint {
     }
     if (answer.status < 200 || answer.status > 206) throw new Error(statusWords(answer.status, answer.body))
     try {
-      return JSON.parse(answer.body)
+      return objectIn(JSON.parse(answer.body))
     } catch (cause) {
       throw new Error(`couldn't get version/kind; json parse error: ${messageOf(cause)}`, { cause })
     }
@@ -154,4 +154,13 @@ function statusMessage(body: string): string | undefined {
     return undefined
   }
   return undefined
+}
+
+/** A webhook must answer with an object; Go says so in its own words. */
+function objectIn(value: unknown): unknown {
+  if (typeof value === 'object' && !Array.isArray(value)) return value
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const target =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  throw new Error(`json: cannot unmarshal ${type} into Go value of type ${target}`)
 }
