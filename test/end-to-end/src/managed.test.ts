@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { apiVersionOf, type KubeObject, StatusError, systemClock } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
-import { migrateLive } from '@crosstie/resources'
+import { migrateLive, reconcileProviderConfig } from '@crosstie/resources'
+import { defineProviderConfig } from '@crosstie/resources/provider'
 import { SimulatedCloud, thingOf } from '@crosstie/resources/testing'
 import { startRealKubernetes } from './oracle.js'
 import { condition, Plane } from './plane.js'
@@ -12,6 +13,17 @@ const refused = (words: RegExp) => (error: unknown) =>
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 const specOf = (object: KubeObject): any => object['spec']
+
+const secretsType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
+
+/** Garbage collection takes its time. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.fail('it never came to be')
+}
 
 /** What holds on every Kubernetes API. */
 function managedResources(open: () => Promise<Plane>): void {
@@ -217,6 +229,74 @@ function managedResources(open: () => Promise<Plane>): void {
       cloud.resources.some(({ name }) => name === 'legacy'),
       'orphaned, as it always was to be',
     )
+  })
+
+  test('a ProviderConfig in use is not deleted; its credentials and all other secrets are seen nowhere but in Secrets', async () => {
+    const canaries = { credentials: 'c4n4ry-credentials', password: 'c4n4ry-password' }
+    const config = defineProviderConfig({ group: 'sim.crosstie.io' })
+    const seen: (string | undefined)[] = []
+    const faulty = new SimulatedCloud({
+      ...cloud.options,
+      before: (call) => {
+        if (call === 'update') throw new Error(`${canaries.credentials} may not set ${canaries.password}`)
+      },
+    })
+    const connected = (read: { credentials: string | undefined } | undefined) => void seen.push(read?.credentials)
+    const gadget = thingOf(faulty, { kind: 'Gadget', consistencySeconds: 0, providerConfig: config, connected })
+    await plane.define(config.crd())
+    await plane.define(config.usageCrd())
+    await plane.serve(gadget)
+    await plane.client.create(secretsType, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'canaries', namespace: 'default' },
+      data: Object.fromEntries(
+        Object.entries(canaries).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+      ),
+    })
+    const secretRef = (key: string) => ({ name: 'canaries', namespace: 'default', key })
+    const configOf = (credentials: object) => ({
+      apiVersion: apiVersionOf(config.type),
+      kind: config.type.kind,
+      metadata: { name: 'acme' },
+      spec: { credentials },
+    })
+    await assert.rejects(
+      plane.client.create(config.type, configOf({ source: 'Secret' })),
+      refused(/secretRef is required/),
+    )
+    await plane.client.create(config.type, configOf({ source: 'Secret', secretRef: secretRef('credentials') }))
+    await plane.create(gadget, 'g', {
+      providerConfigRef: { name: 'acme' },
+      forProvider: { region: 'r', flavor: 'sweet', size: 1, passwordSecretRef: secretRef('password') },
+      writeConnectionSecretToRef: { name: 'conn', namespace: 'default' },
+    })
+    await plane.settle(gadget, 'g')
+    faulty.meddle('g', { size: 7 })
+    const failing = await plane.settle(gadget, 'g')
+    assert.equal(seen[0], canaries.credentials)
+    assert.match(condition(failing, 'Synced')?.message ?? '', /update failed: <redacted> may not set <redacted>/)
+
+    const shown = [JSON.stringify(failing), ...plane.events]
+    for (const type of [config.type, config.usageType, gadget.type])
+      shown.push(JSON.stringify(await plane.client.list(type)))
+    for (const canary of Object.values(canaries)) {
+      for (const form of [canary, Buffer.from(canary).toString('base64')]) assert.ok(!shown.join().includes(form))
+    }
+
+    const kit = { client: plane.client, events: { event: () => {} } }
+    const reconcileConfig = () => reconcileProviderConfig(kit, config, { name: 'acme' })
+    await reconcileConfig()
+    await plane.client.delete(config.type, { name: 'acme' })
+    await reconcileConfig()
+    const held = await plane.client.get(config.type, { name: 'acme' })
+    assert.deepEqual(held['status'], { users: 1 })
+    await plane.client.delete(gadget.type, { name: 'g' })
+    await plane.reconcile(gadget, 'g')
+    await plane.reconcile(gadget, 'g')
+    await eventually(async () => (await plane.client.list(config.usageType)).items.length === 0)
+    await reconcileConfig()
+    await assert.rejects(plane.client.get(config.type, { name: 'acme' }), /not found/)
   })
 
   test('AGG6 parts submitted together, in any order, end up working', async () => {

@@ -1,6 +1,7 @@
 import { defineManaged, type ManagedKind } from '../definition/define.js'
 import { s } from '../definition/schema.js'
 import { absent, present } from '../external/external.js'
+import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
 import type { CloudResource, SimulatedCloud } from './cloud.js'
 
 const parameters = s.object({
@@ -30,7 +31,16 @@ const observation = s.object({
 })
 
 /** A kind of the simulated cloud, with just the capabilities that the cloud has. */
-export function thingOf(cloud: SimulatedCloud, more: { readonly consistencySeconds?: number } = {}): ManagedKind {
+export function thingOf(
+  cloud: SimulatedCloud,
+  more: {
+    readonly kind?: string
+    readonly consistencySeconds?: number
+    readonly providerConfig?: ProviderConfigKind
+    /** Sees what the ProviderConfig says before anything is called. */
+    readonly connected?: (config: ProviderConfiguration | undefined) => void
+  } = {},
+): ManagedKind {
   const { names, tokens, tags, list, consistencySeconds } = cloud.options
   const sight = (resource: CloudResource & { readonly ready?: boolean }) =>
     present({
@@ -48,14 +58,18 @@ export function thingOf(cloud: SimulatedCloud, more: { readonly consistencySecon
   return defineManaged({
     group: 'sim.crosstie.io',
     version: 'v1alpha1',
-    kind: 'Thing',
+    kind: more.kind ?? 'Thing',
     parameters,
     observation,
     name: names,
     token: tokens,
     tags: tags ? { field: 'tags' } : undefined,
     consistencySeconds: more.consistencySeconds ?? (consistencySeconds ?? 0) + 5,
-    connect: () => cloud,
+    providerConfig: more.providerConfig,
+    connect: ({ config }) => {
+      more.connected?.(config)
+      return cloud
+    },
     async observe({ client, externalName, tags: wanted }) {
       if (externalName === '' && !wanted) return absent
       const found = externalName !== '' ? await client.get(externalName) : (await client.list(wanted))[0]
