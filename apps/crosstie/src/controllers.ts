@@ -13,6 +13,7 @@ import { nopResource } from '@crosstie/provider-nop'
 import {
   type Budgets,
   budgets,
+  checkTogether,
   type Features,
   type ManagedKind,
   type ManagedOptions,
@@ -24,6 +25,7 @@ import { installDefinition } from './controllers-install.js'
 
 /** Everything that this program can manage. */
 const kinds: readonly ManagedKind[] = [nopResource]
+checkTogether(kinds)
 
 export interface ControlOptions {
   readonly client: Client

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { absent } from '../external/external.js'
 import { defineManaged, type ManagedDefinition } from './define.js'
-import { DefinitionError } from './patterns.js'
+import { checkTogether, DefinitionError } from './patterns.js'
 import { type Fields, type Infer, type ObjectSchema, s } from './schema.js'
 
 const vpcType = {
@@ -209,3 +209,13 @@ for (const [name, { because, given }] of Object.entries(refused)) {
     assert.throws(given, (error: Error) => error instanceof DefinitionError && because.test(error.message))
   })
 }
+
+test('MR12 kinds of one provider do not embed each other, those of different ones may share words', () => {
+  const network = define(s.object({ subnets: s.list(s.object({ cidr: s.string() })) }), {
+    group: 'net.azure.test.io',
+    kind: 'Network',
+  })
+  const subnet = (group: string) => define(s.object({ cidr: s.string() }), { group, kind: 'Subnet' })
+  assert.throws(() => checkTogether([network, subnet('net.azure.test.io')]), /MR12: subnets repeats the kind Subnet/)
+  checkTogether([network, subnet('ec2.aws.test.io')])
+})

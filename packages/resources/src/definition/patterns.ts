@@ -1,3 +1,4 @@
+import type { ResourceType } from '@crosstie/kube'
 import { fieldsBelow, type Node, referenceFields, secretRefField } from './schema.js'
 
 /** A kind whose definition breaks a pattern of managed resource APIs. Says which, and how to mend it. */
@@ -49,6 +50,21 @@ export function checkPatterns(kind: CheckedKind): void {
   if (complaints.length > 0) throw new DefinitionError(kind.kind, complaints)
 }
 
+/**
+ * Kinds that are managed together must not repeat each other (MR12): a field
+ * that embeds what has a kind of its own would have two controllers. Kinds of
+ * one provider share all of their group but its first word.
+ */
+export function checkTogether(kinds: readonly { readonly type: ResourceType; readonly parameters: Node }[]): void {
+  const providerOf = ({ group }: ResourceType) => group.split('.').slice(1).join('.')
+  for (const { type, parameters } of kinds) {
+    const others = kinds.filter((kind) => kind.type !== type && providerOf(kind.type) === providerOf(type))
+    const ownKinds = others.map((kind) => kind.type.kind)
+    const complaints = fieldsStandForThisResourceOnly({ parameters, ownKinds })
+    if (complaints.length > 0) throw new DefinitionError(type.kind, complaints)
+  }
+}
+
 function namesMirrorTheProvider({ group, version, kind }: CheckedKind): string[] {
   const complaints = []
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(group)) {
@@ -84,7 +100,10 @@ function sensitiveFieldsAreSecrets({ parameters }: CheckedKind): string[] {
   })
 }
 
-function fieldsStandForThisResourceOnly({ parameters, ownKinds }: CheckedKind): string[] {
+function fieldsStandForThisResourceOnly({
+  parameters,
+  ownKinds,
+}: Pick<CheckedKind, 'parameters' | 'ownKinds'>): string[] {
   return allFields(parameters).flatMap(({ path, node }) => {
     const name = path.at(-1)!.toLowerCase()
     const own = ownKinds.find((kind) => name === kind.toLowerCase() || name === `${kind.toLowerCase()}s`)

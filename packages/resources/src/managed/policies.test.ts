@@ -7,7 +7,7 @@ import { s } from '../definition/schema.js'
 import { absent, present } from '../external/external.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { managedController } from './controller.js'
-import { migratedPolicies, migratePolicies } from './policy.js'
+import { migratedPolicies, migratePolicies, policiesOf } from './policy.js'
 
 /** One of all the situations that policies can meet. */
 interface Situation {
@@ -159,3 +159,21 @@ test('POL7 an object is migrated in either spelling of the field, and one withou
   }
   assert.equal(migratePolicies(object({ managementPolicies: ['*'] })), undefined)
 })
+
+/** The six rows of the conflict table: always erring towards not deleting. */
+const conflicts: readonly (readonly [deletion: string, management: string, creates: boolean, deletes: boolean])[] = [
+  ['Delete', 'Full', true, true],
+  ['Orphan', 'OrphanOnDelete', true, false],
+  ['Delete', 'ObserveOnly', false, false],
+  ['Orphan', 'Full', true, false],
+  ['Delete', 'OrphanOnDelete', true, false],
+  ['Orphan', 'ObserveOnly', false, false],
+]
+
+for (const [deletionPolicy, managementPolicy, creates, deletes] of conflicts) {
+  test(`POL6 deletionPolicy ${deletionPolicy} with ${managementPolicy}: ${deletes ? 'deletes' : 'keeps'}`, () => {
+    const spec = { managementPolicies: ['*'], managementPolicy, deletionPolicy }
+    const { may } = policiesOf(spec, { gate: true, hasDeletionPolicy: true })
+    assert.deepEqual([may.create, may.update, may.delete], [creates, creates, deletes])
+  })
+}

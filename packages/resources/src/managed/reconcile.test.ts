@@ -11,6 +11,7 @@ import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
 import { type ManagedController, managedController } from './controller.js'
 import type { ManagedOptions, Next } from './kit.js'
+import { tagKey } from './meta.js'
 
 const yes: Omit<CloudOptions, 'clock'> = { names: 'assigned', tags: true, tokens: false, list: false }
 
@@ -506,4 +507,63 @@ test('XN2 a clock that stands still does not make a finished create look unfinis
   set.now -= 3_600_000
   for (let i = 0; i < 3; i++) await set.reconcile()
   assert.doesNotMatch(set.condition('Synced')?.message ?? '', /cannot determine/)
+})
+
+interface UseCase {
+  readonly spec: { forProvider?: object } & Record<string, unknown>
+  readonly outside: { values?: Readonly<Record<string, unknown>>; tags?: Readonly<Record<string, string>> }
+}
+
+/** The cases that ignoring changes was designed for, each by the field of ours that stands for it. */
+const useCases: Record<string, UseCase> = {
+  'AutoScalingGroup desiredCapacity, scaled by the autoscaler': {
+    spec: { managementPolicies: without('LateInitialize'), forProvider: { scaling: { min: 1 } } },
+    outside: { values: { scaling: { min: 1, desired: 4 } } },
+  },
+  'DynamoDB readCapacity, required at creation, scaled afterwards': {
+    spec: { managementPolicies: without('LateInitialize'), initProvider: { size: 1 } },
+    outside: { values: { size: 50 } },
+  },
+  'EKS NodeGroup scalingConfig.desiredSize': {
+    spec: {
+      managementPolicies: without('LateInitialize'),
+      initProvider: { scaling: { desired: 1 } },
+      forProvider: { scaling: { min: 1 } },
+    },
+    outside: { values: { scaling: { min: 1, desired: 3 } } },
+  },
+  'node pool version under auto-upgrade': {
+    spec: { managementPolicies: without('LateInitialize') },
+    outside: { values: { size: 34 } },
+  },
+  'group members managed elsewhere after creation': {
+    spec: { managementPolicies: without('LateInitialize'), initProvider: { members: ['u1'] } },
+    outside: { values: { members: ['u1', 'u2'] } },
+  },
+  'tags added by an outside system': {
+    spec: { forProvider: { tags: { team: 'a' } } },
+    outside: { tags: { 'cost-center': '42' } },
+  },
+}
+
+for (const [name, { spec, outside }] of Object.entries(useCases)) {
+  test(`INI3 ${name}`, async () => {
+    const set = new Setting()
+    await set.create(spec)
+    await set.settle()
+    set.cloud.meddle(set.only.name, outside.values ?? {}, outside.tags)
+    const { values, tags } = set.only
+    await set.settle()
+    assert.deepEqual([set.only.values, set.only.tags], [values, tags], 'left to whoever changed it')
+    assert.equal(set.cloud.calls.update, 0)
+    assert.equal(set.condition('Drifted'), undefined)
+    assert.equal(set.condition('Synced')?.status, 'True')
+  })
+}
+
+test('MR13 keys of tags lose what a provider does not allow in them', () => {
+  assert.deepEqual(
+    (['any', 'dashes', 'alphanumeric'] as const).map((allowed) => tagKey('crossplane.io/kind-name', allowed)),
+    ['crossplane.io/kind-name', 'crossplane-io-kind-name', 'crossplaneiokindname'],
+  )
 })
