@@ -3,7 +3,17 @@ import { type Frame, type Step, spend } from './attribute.js'
 import { attempt } from './operators.js'
 import type { Planner } from './plan.js'
 import { listCost } from './runtime-cost.js'
-import { ArrayList, CelList, CelMap, EvaluationError, fail, goTypeName, type Value } from './values.js'
+import {
+  ArrayList,
+  CelList,
+  CelMap,
+  EvaluationError,
+  fail,
+  goTypeName,
+  typeOf,
+  type Value,
+  ValueMap,
+} from './values.js'
 
 /** Calls `visit` with the variables of each turn until it returns false. */
 type Loop = (range: Value, visit: (first: Value, second: Value) => boolean) => void
@@ -28,6 +38,7 @@ const overTwo: Loop = (range, visit) => {
 type Shape =
   | { readonly kind: 'all' | 'exists'; readonly predicate: Expr }
   | { readonly kind: 'collect'; readonly filter: Expr | undefined; readonly item: Expr }
+  | { readonly kind: 'collectMap'; readonly filter: Expr | undefined; readonly args: readonly Expr[] }
   | { readonly kind: 'bind' }
   | { readonly kind: 'fold' }
 
@@ -38,18 +49,22 @@ function isAccu(expr: Expr | undefined, name: string): boolean {
 function shapeOf(expr: Comprehension): Shape {
   const { step, accuVar, accuInit, condition, range, result } = expr
   if (range.kind === 'list' && range.elements.length === 0) return { kind: 'bind' }
-  if (!isAccu(result, accuVar) || step.kind !== 'call') return { kind: 'fold' }
+  const fold: Shape = { kind: 'fold' }
+  if (!isAccu(result, accuVar) || step.kind !== 'call') return fold
   if (condition.kind === 'call' && isAccu(step.args[0], accuVar)) {
-    if (step.name === '_&&_') return { kind: 'all', predicate: step.args[1]! }
-    if (step.name === '_||_') return { kind: 'exists', predicate: step.args[1]! }
+    const predicate = step.args[1]!
+    if (step.name === '_&&_') return { kind: 'all', predicate }
+    if (step.name === '_||_') return { kind: 'exists', predicate }
   }
-  if (accuInit.kind !== 'list') return { kind: 'fold' }
-  const filtered = step.name === '_?_:_'
-  const append = filtered ? step.args[1]! : step
-  if (append.kind !== 'call' || append.name !== '_+_' || !isAccu(append.args[0], accuVar)) return { kind: 'fold' }
-  const added = append.args[1]!
-  if (added.kind !== 'list' || added.elements.length !== 1 || added.optional[0]) return { kind: 'fold' }
-  return { kind: 'collect', filter: filtered ? step.args[0] : undefined, item: added.elements[0]! }
+  const filter = step.name === '_?_:_' ? step.args[0] : undefined
+  const grow = filter ? step.args[1]! : step
+  if (grow.kind !== 'call' || !isAccu(grow.args[0], accuVar)) return fold
+  const args = grow.args.slice(1)
+  if (accuInit.kind === 'map' && grow.name === 'cel.@mapInsert') return { kind: 'collectMap', filter, args }
+  const [added] = args
+  if (accuInit.kind !== 'list' || grow.name !== '_+_' || added?.kind !== 'list') return fold
+  if (added.elements.length !== 1 || added.optional[0]) return fold
+  return { kind: 'collect', filter, item: added.elements[0]! }
 }
 
 /** The costs of a quantifier, as its expanded form would add up. */
@@ -73,6 +88,7 @@ export function planComprehension(expr: Comprehension, planner: Planner): Step {
       if (two) frame.slots[slots[1]!] = second
     }
     if (shape.kind === 'collect') return planCollect(shape.item, shape.filter, planner, range, loop, set)
+    if (shape.kind === 'collectMap') return planCollectMap(shape.args, shape.filter, planner, range, loop, set)
     return planQuantifier(shape.predicate, quantifiers[shape.kind], planner, range, loop, set)
   })
 }
@@ -142,6 +158,62 @@ function planCollect(
     if (failure) throw failure
     return new ArrayList(items)
   }
+}
+
+/** `transformMap` adds a key and a value in each turn, `transformMapEntry` a map. */
+function planCollectMap(
+  args: readonly Expr[],
+  filter: Expr | undefined,
+  planner: Planner,
+  range: Step,
+  loop: Loop,
+  set: SetVariables,
+): Step {
+  const accept = filter && planner.plan(filter).run
+  const parts = args.map((arg) => planner.plan(arg).run)
+  const addTo = (map: ValueMap, frame: Frame) => {
+    spend(frame, 1)
+    const values = parts.map((part) => attempt(part, frame))
+    // Adding costs one, whether what is added came out or not.
+    spend(frame, 1)
+    const failed = values.find((value) => value instanceof EvaluationError)
+    if (failed) throw failed
+    if (values.length === 2) insert(map, values[0] as Value, values[1] as Value)
+    else insertAll(map, values[0] as Value)
+  }
+  return (frame) => {
+    const map = new ValueMap()
+    let failure: EvaluationError | undefined
+    loop(range(frame), (first, second) => {
+      set(frame, first, second)
+      const accepted = accept ? attempt(accept, frame) : true
+      if (accepted === false) return true
+      if (accepted !== true) {
+        failure = accepted instanceof EvaluationError ? accepted : new EvaluationError('no such overload')
+      } else if (failure && parts.length === 2) spend(frame, 1)
+      else {
+        const added = attempt(() => {
+          addTo(map, frame)
+          return null
+        }, frame)
+        if (added instanceof EvaluationError) failure ??= added
+      }
+      return true
+    })
+    spend(frame, 1)
+    if (failure) throw failure
+    return map
+  }
+}
+
+function insert(map: ValueMap, key: Value, value: Value): void {
+  if (map.find(key) !== undefined) fail(`insert failed: key ${String(key)} already exists`)
+  map.set(key, value)
+}
+
+function insertAll(map: ValueMap, added: Value): void {
+  if (!(added instanceof CelMap)) fail(`no such overload: cel.@mapInsert(map, ${typeOf(added).name})`)
+  for (const key of added.keys()) insert(map, key, added.find(key)!)
 }
 
 /** A range of nothing binds a name to a value that is computed when first used. */

@@ -148,3 +148,22 @@ test('keys of plain data are only its own', () => {
   assert.deepEqual(run('x.__proto__ == 1', JSON.parse('{"__proto__": 1}')), { value: true, cost: 3 })
   assert.deepEqual(run('{"__proto__": x}', 1), { value: JSON.parse('{"__proto__": 1}'), cost: 31 })
 })
+
+test('no expression makes more than fits', () => {
+  const environment = ExpressionEnvironment.create({ variables: { s: 'string', l: { list: 'string' } }, stored: true })
+  const inputs = environment.inputs({ s: 'x'.repeat(100_000), l: Array.from({ length: 20_000 }, () => 'word') })
+  const doubled = (times: number) => Array.from({ length: times }, (_, i) => `.optMap(a${i}, a${i} + a${i})`).join('')
+  const greedy = [
+    `optional.of(l)${doubled(9)}.value().size() > 0`,
+    `optional.of(s)${doubled(9)}.value().size() > 0`,
+    's.replace("", s).size() > 0',
+    's.split("").join(s).size() > 0',
+    'lists.range(9223372036854775807).size() > 0',
+    'l.map(a, l.map(b, l.map(c, c))).size() > 0',
+  ]
+  assert.throws(() => environment.compile(`optional.of(l)${doubled(40)}.hasValue()`), /node count exceeds limit/)
+  for (const expression of greedy) {
+    const outcome = environment.compile(expression).evaluate(inputs)
+    assert.match('error' in outcome ? outcome.error : '', /actual cost limit exceeded/, expression)
+  }
+})

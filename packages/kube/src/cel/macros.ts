@@ -2,8 +2,8 @@ import type { Call, Comprehension, CreateList, CreateMap, Expr, Ident, Literal }
 import type { Offset } from './source.js'
 import type { Value } from './values.js'
 
-/** The name of the variable that comprehensions accumulate in. */
-export const accumulator = '__result__'
+/** The name of the variable that comprehensions accumulate in; no source text can spell it. */
+export const accumulator = '@result'
 
 /** Makes nodes for macros. All of them point at the call that the macro stands for. */
 export class MacroBuilder {
@@ -97,7 +97,7 @@ type Expander = (make: MacroBuilder, target: Expr, args: readonly Expr[]) => Exp
 
 function iterationVariable(arg: Expr, complaint: string): string | MacroError {
   if (arg.kind !== 'ident') return new MacroError(arg.offset, complaint)
-  if (arg.name === accumulator) {
+  if (arg.name === accumulator || arg.name === '__result__') {
     return new MacroError(arg.offset, 'iteration variable overwrites accumulator variable')
   }
   return arg.name

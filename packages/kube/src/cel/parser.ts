@@ -17,6 +17,7 @@ import {
 
 const recursionMax = 250
 const codePointsMax = 100_000
+const nodesMax = 100_000
 
 /** Ends the parse; the reason is among the issues already. */
 class Stop {}
@@ -78,7 +79,12 @@ class Parser {
     }
   }
 
-  private readonly nextId = (): number => ++this.ids
+  /** `optMap` states its target twice, so that a chain of them doubles with every link; this is where that ends. */
+  private readonly nextId = (): number => {
+    if (++this.ids <= nodesMax) return this.ids
+    this.issues.push({ offset: nowhere, message: `expression node count exceeds limit: ${nodesMax}` })
+    throw new Stop()
+  }
 
   /** Parses; after a complaint that nothing further in could deal with, goes on where that makes sense. */
   private recovering(parse: () => Expr, postfix = false): Expr {

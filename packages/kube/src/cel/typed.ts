@@ -9,9 +9,11 @@ import {
   CelList,
   CelMap,
   CelObject,
+  CostError,
   equals,
   fail,
   fromJson,
+  listSizeMax,
   noSuchOverload,
   rawOf,
   type Value,
@@ -213,6 +215,7 @@ class TypedList extends CelList {
 
   override add(other: Value): CelList {
     if (!(other instanceof CelList)) return noSuchOverload()
+    if (this.size + other.size > listSizeMax) throw new CostError()
     return new TypedList([...this.data, ...other.raw], this.items)
   }
 }

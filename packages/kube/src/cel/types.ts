@@ -122,7 +122,10 @@ function isNullable(type: Type): boolean {
 
 /** What the checker has learned about type parameters so far. */
 export class Substitution {
-  private constructor(private known: Map<string, Type>) {}
+  /** What was known before the assignment that is under way, newest last. */
+  private readonly undo: (readonly [string, Type | undefined])[] = []
+
+  private constructor(private readonly known: Map<string, Type>) {}
 
   static empty(): Substitution {
     return new Substitution(new Map())
@@ -133,14 +136,18 @@ export class Substitution {
   }
 
   add(param: Type, type: Type): void {
+    this.undo.push([param.name, this.known.get(param.name)])
     this.known.set(param.name, type)
   }
 
   /** Whether the types agree pairwise. What is learned is kept only if they do. */
   assignAll(from: readonly Type[], to: readonly Type[]): boolean {
-    const before = new Map(this.known)
+    this.undo.length = 0
     if (this.assignableList(from, to)) return true
-    this.known = before
+    for (const [name, type] of this.undo.reverse()) {
+      if (type) this.known.set(name, type)
+      else this.known.delete(name)
+    }
     return false
   }
 

@@ -90,6 +90,12 @@ export class CelOptional {
   }
 }
 
+/** No list that an expression can afford to look at is longer. */
+export const listSizeMax = 2_000_000
+
+/** No text that an expression can afford to make is longer. */
+export const textSizeMax = 100_000_000
+
 export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
@@ -120,7 +126,39 @@ export abstract class CelList {
     if (!(other instanceof CelList)) noSuchOverload()
     if (this.size === 0) return other
     if (other.size === 0) return this
-    return new ArrayList([...this.values(), ...other.values()])
+    return new JoinedList(this, other)
+  }
+}
+
+/** Adding lists costs next to nothing, so it must not copy: expressions can double a list many times. */
+class JoinedList extends CelList {
+  readonly size: number
+
+  constructor(
+    private readonly left: CelList,
+    private readonly right: CelList,
+  ) {
+    super()
+    this.size = left.size + right.size
+    if (this.size > listSizeMax) throw new CostError()
+  }
+
+  at(index: number): Value {
+    return index < this.left.size ? this.left.at(index) : this.right.at(index - this.left.size)
+  }
+
+  override get raw(): readonly unknown[] {
+    return [...this.left.raw, ...this.right.raw]
+  }
+}
+
+/** The numbers from 0 on. */
+export class RangeList extends CelList {
+  constructor(readonly size: number) {
+    super()
+  }
+  at(index: number): Value {
+    return index
   }
 }
 

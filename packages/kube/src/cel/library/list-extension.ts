@@ -1,7 +1,7 @@
 import { compare } from '../arithmetic.js'
 import { declare, type FunctionDeclaration, member, overload } from '../functions.js'
 import { listOf, typeParam, types } from '../types.js'
-import { ArrayList, CelList, EvaluationError, equals, fail, typeOf, type Value } from '../values.js'
+import { ArrayList, CelList, EvaluationError, equals, fail, RangeList, typeOf, type Value } from '../values.js'
 import { comparable } from './collections.js'
 
 const { dyn, int } = types
@@ -54,7 +54,7 @@ function sortByKeys(list: CelList, keyList: CelList): Value {
 }
 
 function range(count: number | bigint): Value {
-  return new ArrayList(Array.from({ length: Math.max(0, Number(count)) }, (_, i) => i))
+  return new RangeList(Math.max(0, Number(count)))
 }
 
 /** The lists extension. Only stored expressions may use it. */

@@ -1,6 +1,6 @@
 import { declare, type FunctionDeclaration, member, overload } from '../functions.js'
 import { listOf, types } from '../types.js'
-import { ArrayList, type CelList, codePoints, fail, type Value } from '../values.js'
+import { ArrayList, type CelList, CostError, codePoints, fail, textSizeMax, type Value } from '../values.js'
 import { formatString } from './format.js'
 
 const { dyn, int, string } = types
@@ -43,7 +43,16 @@ function lastIndexOf(text: string, part: string, offset?: number | bigint): Valu
   return toCodePointIndex(text, text.lastIndexOf(part, unit))
 }
 
+/** Costs go by the size of the text; the result can be larger by as much as what is put in. */
+function limitReplacement(text: string, from: string, to: string): void {
+  const places = from === '' ? text.length + 1 : text.length / from.length
+  if (places * to.length <= textSizeMax) return
+  const found = from === '' ? places : text.split(from).length - 1
+  if (found * to.length > textSizeMax) throw new CostError()
+}
+
 function replace(text: string, from: string, to: string, count: number | bigint = -1): string {
+  limitReplacement(text, from, to)
   if (count < 0) return from === '' ? replaceEmpty(text, to, Infinity) : text.replaceAll(from, () => to)
   if (from === '') return replaceEmpty(text, to, Number(count))
   const parts = text.split(from)
@@ -84,6 +93,7 @@ const spaces = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2
 const outerSpaces = new RegExp(`^${spaces}|${spaces}$`, 'g')
 
 function join(list: CelList, separator = ''): string {
+  if (list.size * separator.length > textSizeMax) throw new CostError()
   return list
     .values()
     .map((item) => (typeof item === 'string' ? item : fail(`join: invalid input: ${String(item)}`)))
