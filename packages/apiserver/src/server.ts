@@ -44,6 +44,8 @@ export interface ServerOptions {
   /** Bearer tokens that are accepted beside service accounts' own. */
   readonly tokenFile?: string
   readonly auditLog?: string
+  /** Keys that Secrets are encrypted with; `keys.json` in the data directory unless named. */
+  readonly keyFile?: string
   readonly eventTtlMs?: number
   readonly metrics?: Metrics
   /** One line for the operator; never holds a secret. */
@@ -113,7 +115,7 @@ const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 /** Opens the data, serves it, and keeps house; resolves once requests are answered. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { dataDir, host, port, clock = systemClock, log = () => {} } = options
-  const [store, pki] = await Promise.all([openData(dataDir, clock, log), openPki({ dataDir, host, clock })])
+  const [store, pki] = await Promise.all([openData(options, clock, log), openPki({ dataDir, host, clock })])
   try {
     return await assemble({ ...options, clock, log }, store, pki)
   } catch (error) {
@@ -122,8 +124,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function openData(dataDir: string, clock: Clock, log: (message: string) => void): Promise<Store> {
-  const encryption = { encrypt: (key: string) => key.startsWith(SECRETS) }
+async function openData(options: ServerOptions, clock: Clock, log: (message: string) => void): Promise<Store> {
+  const { dataDir, keyFile } = options
+  const encryption = { encrypt: (key: string) => key.startsWith(SECRETS), keyFile }
   const health = (failure: Error | undefined) => log(failure?.message ?? 'writing to the store works again')
   return await attempt(`open the data in ${dataDir}`, () => openStore({ dataDir, clock, encryption, health }))
 }

@@ -1,3 +1,4 @@
+export { parseGoDuration } from './cel/time.js'
 export * from './client.js'
 export * from './clock.js'
 export * from './condition.js'

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
+import { parseGoDuration } from '@crosstie/kube'
 import { parseAddress } from '../address.js'
-import { type Command, EXIT_OK } from '../command.js'
+import { type Command, EXIT_OK, UsageError } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
@@ -22,6 +23,11 @@ export const up: Command = {
     kubeconfig: { type: 'string', value: 'FILE', help: 'Where to write the kubeconfig (default DIR/kubeconfig)' },
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
+    'encryption-key-file': {
+      type: 'string',
+      value: 'FILE',
+      help: 'Keys that Secrets are encrypted with (default DIR/keys.json)',
+    },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
     ...featureOptions,
@@ -38,6 +44,8 @@ export const up: Command = {
       port,
       tokenFile: text('token-auth-file'),
       auditLog: text('audit-log'),
+      keyFile: text('encryption-key-file'),
+      eventTtlMs: millisecondsOf('--event-ttl', String(values['event-ttl'])),
       log: (message) => err(message),
     })
     const kubeconfig = resolve(text('kubeconfig') ?? join(dataDir, 'kubeconfig'))
@@ -57,4 +65,14 @@ export const up: Command = {
     err('stopping')
     return EXIT_OK
   },
+}
+
+const NANOSECONDS_PER_MILLISECOND = 1_000_000n
+
+function millisecondsOf(option: string, text: string): number {
+  const duration = parseGoDuration(text)
+  if (duration === undefined || duration < NANOSECONDS_PER_MILLISECOND) {
+    throw new UsageError(`${option} takes a duration such as 90s, 30m or 1h, not '${text}'`)
+  }
+  return Number(duration / NANOSECONDS_PER_MILLISECOND)
 }
