@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Api } from './api.js'
+import { CROSSTIE, Program, pause } from './program.js'
+
+/*
+ * The whole program on a disk that is full: a file system of its own in memory, where the machine allows to mount one.
+ */
+const mountable = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', os.tmpdir()]).status === 0
+const skip = mountable ? false : 'this machine does not let us mount a file system'
+
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const text = 'x'.repeat(100_000)
+
+test('a full disk: writes are refused with the reason, reads go on, health tells, and all is well again', {
+  skip,
+  timeout: 120_000,
+}, async (t) => {
+  const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-full-'))
+  t.after(() => fs.rmSync(home, { recursive: true, force: true }))
+  const data = join(home, 'data')
+  // The file system lives as long as somebody is in its namespace: the shell stays, and starts the program again.
+  const up = `(echo $BASHPID > ${home}/pid; exec ${process.execPath} ${CROSSTIE} up --data-dir ${data} --listen 127.0.0.1:0)`
+  const script = `mount -t tmpfs -o size=24m tmpfs ${home} && head -c 12000000 /dev/zero > ${home}/filler; ${up}; ${up}`
+  const program = new Program(data, ['unshare', '-rm', 'bash', '-c', script])
+  const inside = () => `/proc/${program.pid}/root`
+  const pid = () => Number(fs.readFileSync(join(inside(), home, 'pid'), 'utf8'))
+  try {
+    const api = await program.ready(inside())
+    const { kept, refused } = await fill(api)
+
+    const { message, reason } = refused.body
+    assert.equal(refused.status, 503, refused.text)
+    assert.equal(reason, 'ServiceUnavailable')
+    assert.match(message ?? '', /cannot write to the store: no space is left on the disk\. Free some space/)
+    await health(api, 500)
+    assert.equal((await api.send('GET', '/livez')).status, 200, 'to start it again would not help')
+    await check(api, kept)
+    assert.equal((await api.send('DELETE', `${MAPS}/${[...kept.keys()][0]}`)).status, 503, 'a delete is a write too')
+
+    fs.rmSync(join(inside(), home, 'filler'))
+    for (let i = 0; (await api.send('GET', '/readyz')).status !== 200; i++) {
+      assert.ok(i < 100, 'nobody needs to write for health to come back')
+      await pause(100)
+    }
+    await health(api, 200)
+    const { status, body } = await api.send('POST', MAPS, { metadata: { name: 'after' } })
+    assert.equal(status, 201)
+    kept.set('after', body.metadata.resourceVersion!)
+    assert.match(program.errors, /no space is left[\s\S]*writing to the store works again/, 'the operator is told')
+    api.close()
+
+    const old = pid()
+    process.kill(old, 'SIGKILL')
+    while (pid() === old) await pause(10)
+    const again = await readyAgain(program, inside())
+    await check(again, kept)
+    again.close()
+  } finally {
+    // The shell first, so that it starts nothing more.
+    const child = pid()
+    await program.kill()
+    process.kill(child, 'SIGKILL')
+  }
+})
+
+/** Several writers at once, until each was refused. */
+async function fill(api: Api) {
+  const kept = new Map<string, string>()
+  const writers = Array.from({ length: 4 }, async (_, writer) => {
+    for (let i = 0; i < 1000; i++) {
+      const name = `w${writer}-${i}`
+      const answer = await api.send('POST', MAPS, { metadata: { name }, data: { text } })
+      if (answer.status !== 201) return answer
+      kept.set(name, answer.body.metadata.resourceVersion!)
+    }
+    throw new Error('the disk never filled up')
+  })
+  const [refused] = await Promise.all(writers)
+  return { kept, refused: refused! }
+}
+
+async function health(api: Api, want: number): Promise<void> {
+  for (const page of ['healthz', 'readyz']) {
+    const { status, text } = await api.send('GET', `/${page}?verbose`)
+    assert.equal(status, want, `${page}: ${text}`)
+    assert.ok(text.includes(want === 200 ? '[+]store ok' : '[-]store failed'), text)
+  }
+}
+
+/** Exactly what was acknowledged is there, nothing that was refused. */
+async function check(api: Api, kept: ReadonlyMap<string, string>): Promise<void> {
+  const { body } = await api.send('GET', MAPS)
+  const found = (body.items ?? []).filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')
+  assert.deepEqual(new Map(found.map(({ metadata }) => [metadata.name!, metadata.resourceVersion!])), sorted(kept))
+}
+
+function sorted(kept: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...kept].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+async function readyAgain(program: Program, root: string): Promise<Api> {
+  for (;;) {
+    const api = await program.ready(root)
+    if (
+      await api.send('GET', '/readyz').then(
+        ({ status }) => status === 200,
+        () => false,
+      )
+    )
+      return api
+    api.close()
+    await pause(50)
+  }
+}

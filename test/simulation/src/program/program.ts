@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readKubeconfig } from '@crosstie/apiserver'
+import { Api } from './api.js'
+
+export const CROSSTIE = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
+const READY_MS = 60_000
+
+/** `crosstie up` as users run it, in a process of its own. */
+export class Program {
+  readonly #process: ChildProcess
+  readonly #dataDir: string
+  readonly #exit: Promise<unknown>
+  #output = ''
+  errors = ''
+
+  /** The command's last part must be `crosstie up` on the data directory. */
+  constructor(dataDir: string, command: readonly string[] = [process.execPath, ...upArguments(dataDir)]) {
+    this.#dataDir = dataDir
+    const [program = '', ...args] = command
+    this.#process = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#exit = once(this.#process, 'exit')
+    this.#process.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#output += text
+    })
+    this.#process.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.errors += text
+    })
+  }
+
+  get pid(): number {
+    return this.#process.pid!
+  }
+
+  /** Waits for the ready line, then talks to it with the kubeconfig that it wrote. */
+  async ready(root = ''): Promise<Api> {
+    const deadline = Date.now() + READY_MS
+    while (!/^ready:.*$/m.test(this.#output)) {
+      if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
+        throw new Error(`it ended before it was ready: ${this.#output}${this.errors}`)
+      }
+      if (Date.now() > deadline) throw new Error(`it never was ready: ${this.#output}${this.errors}`)
+      await pause(2)
+    }
+    const file = join(root, this.#dataDir, 'kubeconfig')
+    assert.equal(fs.statSync(file).mode & 0o777, 0o600, 'only its owner reads the kubeconfig')
+    const access = readKubeconfig(fs.readFileSync(file, 'utf8'))
+    assert.ok(this.#output.includes(access.server), 'the kubeconfig leads to where the ready line says')
+    return new Api(access)
+  }
+
+  /** As if the power went for this process alone. */
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL')
+    await this.#exit
+    assert.equal(this.#process.signalCode, 'SIGKILL', `it ended by itself: ${this.errors}`)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill('SIGTERM')
+    await this.#exit
+  }
+}
+
+export function upArguments(dataDir: string): string[] {
+  return [CROSSTIE, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0']
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
