@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { type Server, startServer, writeKubeconfig } from '@crosstie/apiserver'
-import { type Access, HttpClient, kubeconfigAccess, staticAccess } from '@crosstie/controller'
-import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
+import { type Access, HttpClient, Informers, kubeconfigAccess, staticAccess } from '@crosstie/controller'
+import type { Client, KubeObject, ResourceType, StatusError } from '@crosstie/kube'
 import { clientContract } from '@crosstie/kube/testing'
+import { eventually } from './kubectl.js'
 import { type RealKubernetes, startRealKubernetes } from './oracle.js'
 
 const ACCOUNTS: ResourceType = {
@@ -52,6 +54,75 @@ for (const http1 of [false, true])
     })
     clientContract('embedded', async () => clients)
   })
+
+test('a client and its informer outlive a restart of the server', { timeout: 60_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
+  let server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+  const { server: url, ca, client } = server.adminAccess()
+  const port = Number(new URL(url).port)
+  using http = new HttpClient(staticAccess({ server: url, ca, cert: client.cert, key: client.key }))
+  const informers = new Informers(http, { watchList: true })
+  const informer = informers.of(ACCOUNTS)
+  await informer.synced
+  await server.close()
+  server = await startServer({ dataDir, host: '127.0.0.1', port })
+  const metadata = { name: 'later', namespace: 'default' }
+  await http.create(ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+  await eventually(
+    async () => informer.cache.get(metadata),
+    (account) => account !== undefined,
+  )
+  await informers.stop()
+  await server.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 60_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
+  const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+  const { server: url, ca } = server.adminAccess()
+  const stranger = await strangerOf(server.client(), staticAccess({ server: url, ca }))
+  const token = (await stranger.headers())['authorization']!.slice('Bearer '.length)
+  const file = join(dataDir, 'token')
+  const plugin = `const status = { token: require('fs').readFileSync(process.env.TOKEN_FILE, 'utf8') };
+    console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }))`
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [
+      { name: 'c', cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
+    users: [
+      {
+        name: 'u',
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: process.execPath,
+            args: ['-e', plugin],
+            env: [{ name: 'TOKEN_FILE', value: file }],
+            interactiveMode: 'Never',
+          },
+        },
+      },
+    ],
+  }
+  await writeFile(join(dataDir, 'kc'), JSON.stringify(kubeconfig))
+  await writeFile(file, 'not-a-token')
+  using client = new HttpClient(await kubeconfigAccess({ file: join(dataDir, 'kc') }))
+  const refusal = () =>
+    client.list(ACCOUNTS).then(
+      () => 'nothing',
+      (error: StatusError) => error.reason,
+    )
+  assert.equal(await refusal(), 'Unauthorized')
+  await writeFile(file, token)
+  assert.equal(await refusal(), 'Forbidden', 'it knows us now')
+  await server.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
 
 const real = await startRealKubernetes()
 const skip = typeof real === 'string' ? real : false
