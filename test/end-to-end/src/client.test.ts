@@ -60,7 +60,7 @@ test('a client and its informer outlive a restart of the server', { timeout: 60_
   let server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
   const { server: url, ca, client } = server.adminAccess()
   const port = Number(new URL(url).port)
-  using http = new HttpClient(staticAccess({ server: url, ca, cert: client.cert, key: client.key }))
+  using http = new HttpClient(staticAccess({ server: url, ca, ...client }))
   const informers = new Informers(http, { watchList: true })
   const informer = informers.of(ACCOUNTS)
   await informer.synced
@@ -80,11 +80,13 @@ test('a client and its informer outlive a restart of the server', { timeout: 60_
 test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 60_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
   const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
-  const { server: url, ca } = server.adminAccess()
-  const stranger = await strangerOf(server.client(), staticAccess({ server: url, ca }))
+  const { server: url, ca, client: certificate } = server.adminAccess()
+  using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
+  const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))
   const token = (await stranger.headers())['authorization']!.slice('Bearer '.length)
   const file = join(dataDir, 'token')
-  const plugin = `const status = { token: require('fs').readFileSync(process.env.TOKEN_FILE, 'utf8') };
+  const plugin = `const token = require('fs').readFileSync(process.env.TOKEN_FILE, 'utf8');
+    const status = { token, expirationTimestamp: '2100-01-01T00:00:00Z' };
     console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }))`
   const kubeconfig = {
     apiVersion: 'v1',

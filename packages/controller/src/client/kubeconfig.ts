@@ -35,12 +35,26 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     if (options.context !== undefined) config.setCurrentContext(options.context)
     const cluster = config.getCurrentCluster()
     if (!cluster) throw new Error(`there is no context '${config.getCurrentContext()}' with a cluster`)
+    const user = config.getCurrentUser()
+    const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
+    let renewals = 0
     const read = async (): Promise<Credentials> => {
       const asked: RequestOptions = {}
       await config.applyToHTTPSOptions(asked)
       return credentialsOf(asked, cluster)
     }
-    return keeping(cluster.server.replace(/\/+$/, ''), read)
+    const forget = () => {
+      if (!user || !context) return
+      // What plugins said is kept by the user's name, even when the server does not accept it any more.
+      const name = `${user.name} (${++renewals})`
+      config.loadFromOptions({
+        clusters: [cluster],
+        users: [{ ...user, name }],
+        contexts: [{ ...context, user: name }],
+        currentContext: context.name,
+      })
+    }
+    return keeping(cluster.server.replace(/\/+$/, ''), read, forget)
   })
 }
 
@@ -51,7 +65,7 @@ export async function findAccess(options: KubeconfigOptions = {}): Promise<Acces
   return await kubeconfigAccess(options)
 }
 
-function keeping(server: string, read: () => Promise<Credentials>): Access {
+function keeping(server: string, read: () => Promise<Credentials>, forget: () => void): Access {
   let kept: { credentials: Promise<Credentials>; at: number } | undefined
   const credentials = () => {
     if (kept && Date.now() - kept.at < FRESH_MS) return kept.credentials
@@ -68,6 +82,7 @@ function keeping(server: string, read: () => Promise<Credentials>): Access {
     headers: async () => (await credentials()).headers,
     renew() {
       kept = undefined
+      forget()
     },
   }
 }
