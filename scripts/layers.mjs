@@ -9,6 +9,7 @@ export const layers = [
   ['providers/aws', 'providers/kubernetes', 'providers/nop', 'providers/sql', 'providers/terraform'],
   ['apps/crosstie'],
   ['test/conformance', 'test/simulation', 'test/end-to-end', 'bench'],
+  ['test/clients'],
 ]
 
 export const except = {

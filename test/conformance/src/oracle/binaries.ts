@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +27,8 @@ export type Program =
 
 export const KUBERNETES_VERSION = 'v1.34.4'
 
-const recipes = join(dirname(fileURLToPath(import.meta.url)), '../../oracle')
+/** Where the Go modules are that the programs are built in. */
+const recipes = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 const cache = join(process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache/crosstie'), 'kube')
 
 const stamp = [
@@ -28,19 +39,25 @@ const stamp = [
 ].join(' ')
 
 const builds: Record<Program, { folder: string; args: readonly string[] }> = {
-  etcd: { folder: 'kube/etcd', args: ['build', '-o', 'OUT', '.'] },
-  kubectl: { folder: 'kube', args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kubectl'] },
+  etcd: { folder: 'conformance/oracle/kube/etcd', args: ['build', '-o', 'OUT', '.'] },
+  kubectl: {
+    folder: 'conformance/oracle/kube',
+    args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kubectl'],
+  },
   'kube-apiserver': {
-    folder: 'kube',
+    folder: 'conformance/oracle/kube',
     args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kube-apiserver'],
   },
   'kube-controller-manager': {
-    folder: 'kube',
+    folder: 'conformance/oracle/kube',
     args: ['build', '-ldflags', stamp, '-o', 'OUT', 'k8s.io/kubernetes/cmd/kube-controller-manager'],
   },
-  helm: { folder: 'helm', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'] },
-  'e2e.test': { folder: 'e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
-  clients: { folder: 'clients', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  helm: {
+    folder: 'conformance/oracle/helm',
+    args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'],
+  },
+  'e2e.test': { folder: 'clients/e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  clients: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }
 
 /** Why a program cannot be had here. */
@@ -61,9 +78,8 @@ export async function program(name: Program): Promise<string> {
 function binaryPath(name: Program): string {
   if (name !== 'clients') return join(cache, 'bin', name)
   const hash = createHash('sha256')
-  for (const file of ['go.mod', 'main.go', 'clientgo.go', 'reconciler.go']) {
-    hash.update(readFileSync(join(recipes, builds[name].folder, file)))
-  }
+  const folder = join(recipes, builds[name].folder)
+  for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)))
   return join(cache, 'bin', `${name}-${hash.digest('hex').slice(0, 12)}`)
 }
 

@@ -1,0 +1,1 @@
+export { type Outcome, readSpecs, runSpecs, type Spec } from './e2e.js'
