@@ -74,6 +74,9 @@ export async function program(name: Program): Promise<string> {
   return path
 }
 
+/** Is the program in the cache already? */
+export const isBuilt = (name: Program): boolean => existsSync(binaryPath(name))
+
 /** Where programs that are built from sources of this repository are kept: a change of the sources is another program. */
 function binaryPath(name: Program): string {
   if (name !== 'clients') return join(cache, 'bin', name)

@@ -1,0 +1,26 @@
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)/g, 'TIME'],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4} \w+( m=\S+)?/g, 'TIME'],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
+  [/\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}/g, 'TIME'],
+  [/(resourceVersion["']?: *["']?|Resource Version: +)\d+/g, '$1RV'],
+  [/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g, 'CERTIFICATE'],
+  [/127\.0\.0\.1:\d+/g, 'LOOPBACK'],
+  [/\/tmp\/[\w./-]+/g, 'FILE'],
+  // Ages of what was made a moment ago; and columns are as wide as the widest age.
+  [/(^|[\s(])(\d+m)?\d+s(?=$|[\s)])/gm, '$1AGE'],
+  [/\b\d+y\d+d\b/g, 'YEARS'],
+  [/<invalid>|<unknown>/g, 'AGE'],
+  [/[ \t]+$/gm, ''],
+  [/(\S) {2,}/g, '$1  '],
+]
+
+/** Takes out of a client's output what differs between any two runs. */
+export function normalize(text: string, names: Readonly<Record<string, string>>): string {
+  let out = text
+  for (const [from, to] of Object.entries(names)) out = out.replaceAll(from, to)
+  for (const [pattern, to] of patterns) out = out.replace(pattern, to)
+  return out
+}
