@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { apiVersionOf } from '@crosstie/kube'
 import type { Definition, Verb, Version } from '../definitions/definition.js'
 import type { Registry } from '../serving/registry.js'
@@ -165,15 +166,10 @@ function versionOf(definition: Definition, name: string): Version {
   return definition.versions.find((version) => version.name === name)!
 }
 
-/** Clients only compare it: it changes when the stored version does. */
+/** Clients only compare it, but with that of other servers of the same cluster, too: the recipe is everybody's. */
 function storageVersionHash({ group, storage, names }: Definition): string {
-  let hash = 0xcbf29ce484222325n
-  for (const letter of `${group}/${storage}/${names.kind}`) {
-    hash = ((hash ^ BigInt(letter.codePointAt(0)!)) * 0x100000001b3n) & 0xffffffffffffffffn
-  }
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64BE(hash)
-  return bytes.toString('base64')
+  const digest = createHash('sha256').update(`${group}/${storage}/${names.kind}`).digest()
+  return digest.subarray(0, 8).toString('base64')
 }
 
 /** apidiscovery.k8s.io/v2: everything in one answer, for /api (core) or /apis. */

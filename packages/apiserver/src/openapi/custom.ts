@@ -3,7 +3,7 @@ import { type Dialect, type Document, META, refOf } from './schemas.js'
 
 const API_VERSION = {
   type: 'string',
-  description: 'The group and version of this form of the object, such as `example.org/v1`.',
+  description: 'APIVersion defines which group and version this form of the object is of, such as `example.org/v1`.',
 }
 const KIND = { type: 'string', description: 'The kind of the object, such as `Database`.' }
 
