@@ -10,7 +10,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d+/g, 'LOOPBACK'],
   [/\/tmp\/[\w./-]+/g, 'FILE'],
   // Ages of what was made a moment ago; and columns are as wide as the widest age.
-  [/(^|[\s(])(\d+m)?\d+s(?=$|[\s)])/gm, '$1AGE'],
+  [/(^|[\s(])(\d+s|\d+m(\d+s)?|\d+h(\d+m)?)(?=$|[\s)])/gm, '$1AGE'],
   [/\b\d+y\d+d\b/g, 'YEARS'],
   [/<invalid>|<unknown>/g, 'AGE'],
   [/[ \t]+$/gm, ''],

@@ -29,8 +29,8 @@ export const plainJson: Media = {
 }
 
 /** For objects, lists and watches. */
-export function resourceMedia(accept: string | undefined, stream = false): Media {
-  return mediaOf(negotiate(accept, resourceOffer(stream)))
+export function resourceMedia(accept: string | undefined, options: { stream?: boolean; tables?: boolean } = {}): Media {
+  return mediaOf(negotiate(accept, resourceOffer(options)))
 }
 
 /** People who look with a browser or curl get it readable, and so does who asks for it. */

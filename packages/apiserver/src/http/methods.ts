@@ -1,6 +1,7 @@
 import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
 import { requestToken } from '../access/token-request.js'
 import { unrecognized } from '../admission/decode.js'
+import type { Served } from '../serving/served.js'
 import { create } from '../verbs/create.js'
 import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
@@ -19,6 +20,7 @@ import { type Reply, sendListing, sendValue, sendView } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
 import { listParameters, type WriteParameters, watchParameters, writeParameters } from './parameters.js'
+import type { ResourceRoute } from './route.js'
 import type { Call } from './serve.js'
 import { type IncludeObject, scaleTable } from './table.js'
 import { serveWatch } from './watch.js'
@@ -67,7 +69,7 @@ async function serveList(call: Call): Promise<void> {
 
 async function serveWatchCall(call: Call): Promise<void> {
   const { site, exchange, route } = call
-  const out: Reply = { ...reply(call), media: resourceMedia(exchange.headers.accept, true) }
+  const out: Reply = { ...reply(call), media: resourceMedia(exchange.headers.accept, { stream: true }) }
   const parameters = watchParameters(route.query)
   const named = route.name ? { ...parameters, fieldSelector: `metadata.name=${route.name}` } : parameters
   serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
@@ -305,17 +307,19 @@ function reply({ exchange, route, served, warnings, site }: Call): Reply {
   }
   return {
     exchange,
-    media: mediaFor(exchange, route.query.get('pretty'), served.definition.crd !== undefined),
+    media: mediaFor(exchange, route, served),
     warnings,
     include: include as IncludeObject,
     now: site.engine.clock.now(),
   }
 }
 
-function mediaFor({ headers }: Exchange, pretty: string | null, custom: boolean): Media {
+function mediaFor({ headers }: Exchange, { query, subresource }: ResourceRoute, { definition }: Served): Media {
+  // What is an answer to a question has no columns.
+  const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
-    return readable(resourceMedia(headers.accept), pretty, headers['user-agent'])
+    return readable(resourceMedia(headers.accept, { tables }), query.get('pretty'), headers['user-agent'])
   } catch (error) {
-    throw custom ? error : builtInRefusal(error, headers.accept)
+    throw definition.crd ? error : builtInRefusal(error, headers.accept)
   }
 }

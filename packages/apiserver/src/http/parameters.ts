@@ -31,6 +31,29 @@ export function watchParameters(query: URLSearchParams): WatchParameters & { rea
   }
 }
 
+/** Refuses a `timeout` that is no duration to Go, in Go's words. We keep every deadline that could be asked for. */
+export function checkTimeout(query: URLSearchParams): void {
+  const value = query.get('timeout')
+  const why = value ? durationError(value) : undefined
+  if (why) throw badRequest(`invalid timeout specified in the request URL - time: ${why}`)
+}
+
+const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
+
+function durationError(value: string): string | undefined {
+  const quoted = JSON.stringify(value)
+  let rest = value.replace(/^[+-]/, '')
+  if (rest === '0') return undefined
+  do {
+    const [all, number, unit] = /^(\d+\.?\d*|\.\d+)([^.\d]*)/.exec(rest) ?? []
+    if (all === undefined || number === undefined) return `invalid duration ${quoted}`
+    if (!unit) return `missing unit in duration ${quoted}`
+    if (!units.has(unit)) return `unknown unit ${JSON.stringify(unit)} in duration ${quoted}`
+    rest = rest.slice(all.length)
+  } while (rest !== '')
+  return undefined
+}
+
 const MATCH = 'resourceVersionMatch'
 
 function checkInitialEvents(query: URLSearchParams, sendInitialEvents: boolean | undefined): void {

@@ -13,6 +13,7 @@ import type { Exchange } from './exchange.js'
 import { identify } from './gate.js'
 import { errorMedia } from './media.js'
 import { methods } from './methods.js'
+import { checkTimeout } from './parameters.js'
 import { sendText, servePath } from './paths.js'
 import { type PathRoute, type ResourceRoute, routeOf } from './route.js'
 
@@ -58,6 +59,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   let user: UserInfo | undefined
   let failure: unknown
   try {
+    if (!('resource' in route && route.verb === 'watch')) checkTimeout(route.query)
     user = identify(site.authenticator, site.authorizer, exchange, warnings)
     authorize(site, exchange, user, route)
     if (!('resource' in route)) return await servePath(site, exchange, route)

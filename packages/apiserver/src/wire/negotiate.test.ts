@@ -59,7 +59,7 @@ test('refusals list what there is', () => {
     [406, `only the following media types are accepted: ${all}`],
   )
   assert.deepEqual(
-    refusal(() => negotiate('application/yaml', resourceOffer(true))),
+    refusal(() => negotiate('application/yaml', resourceOffer({ stream: true }))),
     [
       406,
       'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',

@@ -31,13 +31,21 @@ const isPartial = ({ kind }: GroupVersionKind): boolean =>
 const isMeta = ({ group, version }: GroupVersionKind): boolean =>
   group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')
 
-/** Objects, lists and watches: plain, as a Table, or as metadata only. */
-export function resourceOffer(stream = false, writes: readonly MediaType[] = [JSON_TYPE, YAML_TYPE]): Offer {
+/** Objects, lists and watches: plain, as metadata only, or as a Table unless the kind has none. */
+export function resourceOffer({
+  stream = false,
+  tables = true,
+  writes = [JSON_TYPE, YAML_TYPE],
+}: {
+  stream?: boolean
+  tables?: boolean
+  writes?: readonly MediaType[]
+} = {}): Offer {
   return {
     writes,
     stream,
     transforms: (as, mediaType) =>
-      as === undefined || (isMeta(as) && ((isTable(as) && mediaType !== PROTOBUF_TYPE) || isPartial(as))),
+      as === undefined || (isMeta(as) && ((tables && isTable(as) && mediaType !== PROTOBUF_TYPE) || isPartial(as))),
   }
 }
 
