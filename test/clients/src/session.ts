@@ -56,6 +56,8 @@ export interface SessionsOptions {
   readonly programs: readonly Program[]
   /** Commands that set the scene for all sessions. */
   readonly scene?: Session
+  /** How many sessions run at a time. */
+  readonly concurrency?: number
 }
 
 /**
@@ -73,7 +75,7 @@ export async function sessions(
   const missing = found.flatMap((one) => ('missing' in one ? [one.missing] : []))[0]
   const path = found.flatMap((one) => ('path' in one ? [dirname(one.path)] : []))
   for (const choice of targets()) {
-    describe(`${area} on ${choice}`, { concurrency: 2, skip: missing }, () => {
+    describe(`${area} on ${choice}`, { concurrency: options.concurrency ?? 2, skip: missing }, () => {
       let target: Target
       before(async () => {
         target = await openTarget(choice)
