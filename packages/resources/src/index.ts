@@ -1,5 +1,10 @@
 // For those who assemble a control plane.
 
+export { aggregateClassCrd, aggregateClassType, aggregateCrd, aggregateType } from './aggregate/define.js'
+export { aggregateController, claimController } from './claim/controller.js'
+export type { Binding, ClaimKind } from './claim/define.js'
+export { claimKinds } from './claim/kinds.js'
+export type { ClaimOptions } from './claim/kit.js'
 export type { ManagedKind } from './definition/define.js'
 export { checkTogether } from './definition/patterns.js'
 export { type BudgetOptions, type Budgets, budgets } from './external/budget.js'

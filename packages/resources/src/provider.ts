@@ -1,5 +1,14 @@
 // For those who write a provider.
 export {
+  type Binding,
+  type ClaimDefinition,
+  type ClaimKind,
+  type Configuring,
+  defineBinding,
+  defineClaim,
+} from './claim/define.js'
+export { bucket, kubernetesCluster, mysqlInstance, postgresqlInstance, redisCluster } from './claim/kinds.js'
+export {
   type AtProviderOf,
   type ConnectContext,
   defineManaged,

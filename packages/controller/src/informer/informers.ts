@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Client, groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
 import { Informer, type InformerOptions } from './informer.js'
 
@@ -12,6 +13,8 @@ export class Informers {
   constructor(client: Client, options: InformerOptions = {}) {
     this.#client = client
     this.#options = options
+    // Every informer listens; there may be hundreds of kinds.
+    setMaxListeners(0, this.#stop.signal)
   }
 
   /** The informer of the kind, running from the first time it is asked for. */

@@ -23,6 +23,10 @@ export const externalNameOf = (object: KubeObject): string => annotationOf(objec
 /** Only exactly "true" pauses. */
 export const isPaused = (object: KubeObject): boolean => annotationOf(object, annotations.paused) === 'true'
 
+/** Made for a claim that has not taken note of it yet: nothing is done for it until that note is taken away. */
+export const isProvisioning = (object: KubeObject): boolean =>
+  annotationOf(object, 'resourceclaim.crossplane.io/provisioning') !== '' && !isDeleted(object)
+
 export const isDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
 
 export function withFinalizer(finalizers: readonly string[] | undefined, name: string): readonly string[] {

@@ -6,7 +6,7 @@ import { needsHuman } from './create.js'
 import { decide } from './decide.js'
 import { gather } from './gather.js'
 import type { Kit, Next } from './kit.js'
-import { isDeleted, isPaused } from './meta.js'
+import { isDeleted, isPaused, isProvisioning } from './meta.js'
 import { resolveReferences } from './references.js'
 import { Failure, Turn } from './turn.js'
 
@@ -20,7 +20,7 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
   let turn: Turn | undefined
   try {
     const managed = await read(kit, key, signal)
-    if (!managed) return { after: 'never' }
+    if (!managed || isProvisioning(managed)) return { after: 'never' }
     turn = new Turn(kit, managed, signal)
     const next = await settleUnseen(turn)
     if (next) return next

@@ -1,0 +1,143 @@
+import { type Condition, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
+import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
+import { whyNotReady } from '../claim/why.js'
+import {
+  aggregateFinalizer,
+  called,
+  calledBy,
+  keyOf,
+  type OfferSpec,
+  phaseOf,
+  refersTo,
+  specOf,
+} from '../claim/words.js'
+import { conditions } from '../managed/conditions.js'
+import type { Next } from '../managed/kit.js'
+import { isDeleted, withoutFinalizer } from '../managed/meta.js'
+import { aggregateType } from './define.js'
+import { departure } from './order.js'
+import { type Entry, entriesFor, entriesOf, isPartOf, matching, needsOf, type Part, partId } from './parts.js'
+
+/**
+ * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
+ * those that others need after those others. Aggregates that stay are looked
+ * after by the claims that they are bound to.
+ */
+export async function reconcileAggregate(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
+  const aggregate = await read(kit, key, signal)
+  if (!aggregate || !isDeleted(aggregate)) return { after: 'never' }
+  if (!aggregate.metadata.finalizers?.includes(aggregateFinalizer)) return { after: 'never' }
+  try {
+    return await takeApart(kit, aggregate, signal)
+  } catch (error) {
+    if (isConflict(error)) return { after: 'backoff' }
+    throw error
+  }
+}
+
+async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
+  const parts = await partsOf(kit, aggregate, signal)
+  const byId = new Map(parts.map((part) => [partId(part.object), part]))
+  const isRetained = ({ object }: Part) =>
+    (specOf<OfferSpec>(object).reclaimPolicy ?? 'Retain') === 'Retain' && !isDeleted(object)
+  const plan = departure(
+    parts.map((part) => ({ id: partId(part.object), needs: needsOf(part), retained: isRetained(part) })),
+  )
+  await forEach(
+    plan.kept.map((id) => byId.get(id)!),
+    async (part) => letStay(kit, aggregate, part, signal),
+  )
+  await forEach(
+    plan.now.map((id) => byId.get(id)!),
+    async (part) => remove(kit, part, signal),
+  )
+
+  const leaving = [...plan.now, ...plan.later.map(({ id }) => id)]
+  const strangers = entriesOf(aggregate).filter((entry) => !isKnown(kit, entry))
+  if (leaving.length === 0 && strangers.length === 0) return await release(kit, aggregate, signal)
+  const describe = (id: string) => called(byId.get(id)!.object)
+  const message = [
+    ...plan.now
+      .slice(0, SHOWN)
+      .map((id) => `waiting for ${describe(id)} to be deleted: ${whyNotReady(byId.get(id)!.object)}`),
+    ...plan.later
+      .slice(0, SHOWN)
+      .map(
+        ({ id, neededBy }) =>
+          `${describe(id)} goes after ${neededBy.slice(0, SHOWN).map(describe).join(', ') || 'those it goes with'}`,
+      ),
+    ...plan.cycles.map(
+      (cycle) => `these refer to each other in a circle and go together: ${cycle.map(describe).join(', ')}`,
+    ),
+    ...strangers.map((entry) => `nobody here knows how to delete ${calledBy(entry)}`),
+    ...(plan.kept.length > 0 ? [`retained: ${plan.kept.slice(0, SHOWN).map(describe).join(', ')}`] : []),
+  ].join('; ')
+  const said: Condition = { ...conditions.deleting(), message }
+  const aggregatedResources = entriesFor(kit, aggregate, parts, ({ object }) => phaseOf(object) ?? 'Unbindable')
+  await report(kit, aggregateType, aggregate, { aggregatedResources }, [said], signal)
+  if (plan.cycles.length > 0 && !isTold(aggregate))
+    kit.events.event(aggregate, 'Warning', 'CircularReferences', message)
+  return { after: 'poll', seconds: kit.pollSeconds }
+}
+
+const SHOWN = 5
+
+const isTold = (aggregate: KubeObject): boolean =>
+  ((aggregate['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions ?? []).some(
+    ({ message }) => message?.includes('in a circle') ?? false,
+  )
+
+const isKnown = (kit: Kit, entry: Entry): boolean => kit.bindings.some(({ managed }) => refersTo(entry, managed.type))
+
+/** All that is bound to the aggregate, also what lost its labels. */
+async function partsOf(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<readonly Part[]> {
+  const parts = (await matching(kit, aggregate)).filter(({ object }) => isPartOf(object, aggregate))
+  const found = new Set(parts.map(({ object }) => partId(object)))
+  const lost = entriesOf(aggregate).filter((entry) => isKnown(kit, entry) && !found.has(`${entry.kind}/${entry.name}`))
+  const more: Part[] = []
+  await forEach(lost, async (entry) => {
+    const binding = kit.bindings.find(({ managed }) => refersTo(entry, managed.type))!
+    try {
+      const object = await kit.client.get(binding.managed.type, { name: entry.name! }, { signal })
+      if (isPartOf(object, aggregate)) more.push({ binding, object })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  })
+  return [...parts, ...more]
+}
+
+async function letStay(kit: Kit, aggregate: KubeObject, { binding, object }: Part, signal: AbortSignal): Promise<void> {
+  if (phaseOf(object) === 'Released') return
+  await setPhase(kit, binding.managed.type, object, 'Released', signal)
+  kit.events.event(object, 'Normal', 'Released', `Retained: ${called(aggregate)} was deleted`)
+}
+
+async function remove(kit: Kit, { binding, object }: Part, signal: AbortSignal): Promise<void> {
+  if (isDeleted(object)) return
+  try {
+    const { uid } = object.metadata
+    await kit.client.delete(binding.managed.type, keyOf(object), { preconditions: { uid: uid! }, signal })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}
+
+async function release(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
+  const finalizers = withoutFinalizer(aggregate.metadata.finalizers, aggregateFinalizer)
+  try {
+    await change(kit, aggregateType, aggregate, { metadata: { finalizers } }, signal)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return { after: 'never' }
+}
+
+async function read(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
+  try {
+    return await kit.client.get(aggregateType, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}

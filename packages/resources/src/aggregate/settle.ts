@@ -1,0 +1,241 @@
+import { type Condition, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
+import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
+import { attempts, partName } from '../claim/names.js'
+import { isReady, whyNotAllReady } from '../claim/why.js'
+import {
+  called,
+  calledBy,
+  claimAnnotations,
+  type OfferSpec,
+  phaseOf,
+  referenceTo,
+  refersTo,
+  specOf,
+} from '../claim/words.js'
+import { type Contribution, contributions, readClass } from '../class/candidates.js'
+import { managedFor } from '../class/provision.js'
+import { readConnection, writeConnection } from '../connection/copy.js'
+import { conditions } from '../managed/conditions.js'
+import { mergeConnections } from './connection.js'
+import { aggregateType } from './define.js'
+import {
+  causesFirst,
+  entriesFor,
+  entriesOf,
+  inOrder,
+  isFree,
+  isPartOf,
+  matching,
+  type Part,
+  phaseFor,
+} from './parts.js'
+
+export interface Settled {
+  readonly aggregate: KubeObject
+  readonly ready: boolean
+  readonly because: string
+}
+
+/**
+ * Looks after an aggregate on behalf of its claim: provisions the parts that
+ * are missing, binds those that match, brings their connection details
+ * together, and tells how far all of them are.
+ */
+export async function settleAggregate(
+  kit: Kit,
+  claim: KubeObject,
+  aggregate: KubeObject,
+  signal: AbortSignal,
+): Promise<Settled> {
+  const matched = await matching(kit, aggregate)
+  const missing = await unprovisioned(kit, aggregate, matched, signal)
+  const made = await provisionParts(kit, claim, aggregate, missing, signal)
+  const bound = await bindParts(kit, aggregate, matched, signal)
+  const parts = inOrder([...bound, ...made])
+  const conflicts = await publish(kit, aggregate, parts, signal)
+  return await tell(kit, aggregate, parts, conflicts, signal)
+}
+
+/** Why a claim must not bind to an aggregate: none of its parts is what was asked for (AGG4). */
+export async function whyNonsense(kit: Kit, claim: KubeObject, aggregate: KubeObject): Promise<string | undefined> {
+  const matched = await matching(kit, aggregate)
+  const main = matched.some(
+    ({ binding, object }) => binding.role === 'main' && (isFree(object) || isPartOf(object, aggregate)),
+  )
+  return main ? undefined : `waiting for ${called(aggregate)}, which has nothing to offer to a ${claim.kind}`
+}
+
+/** The classes of the aggregate's class that have no part here yet. One class gives one part. */
+async function unprovisioned(
+  kit: Kit,
+  aggregate: KubeObject,
+  matched: readonly Part[],
+  signal: AbortSignal,
+): Promise<readonly Contribution[]> {
+  const { classRef } = specOf<OfferSpec>(aggregate)
+  const given = classRef && (await readClass(kit, classRef, signal))
+  if (!given) return []
+  const ours = matched.filter(({ object }) => isPartOf(object, aggregate))
+  return (await contributions(kit, given)).filter(({ binding, class: { metadata } }) => {
+    return !ours.some(({ object }) => {
+      const made = specOf<OfferSpec>(object).classRef
+      return made && made.name === metadata.name && refersTo(made, binding.managed.classType)
+    })
+  })
+}
+
+async function provisionParts(
+  kit: Kit,
+  claim: KubeObject,
+  aggregate: KubeObject,
+  missing: readonly Contribution[],
+  signal: AbortSignal,
+): Promise<readonly Part[]> {
+  // All of them are configured before the first is made: a class that does not suit the claim stops them all.
+  const wanted = missing.map((contribution) => ({ contribution, at: configured(claim, aggregate, contribution) }))
+  const made: Part[] = []
+  await forEach(wanted, async ({ contribution: { binding }, at }) => {
+    made.push({ binding, object: await makePart(kit, aggregate, binding.managed.type, at, signal) })
+  })
+  for (const { object } of made) {
+    kit.events.event(
+      claim,
+      'Normal',
+      'Provisioned',
+      `Provisioned ${called(object)} with ${calledBy(specOf<OfferSpec>(object).classRef!)}`,
+    )
+  }
+  return made
+}
+
+type Configured = (attempt: number) => KubeObject
+
+function configured(claim: KubeObject, aggregate: KubeObject, { binding, class: given }: Contribution): Configured {
+  const { type } = binding.managed
+  const name = (attempt: number) => partName(claim, type, given.metadata.name!, attempt)
+  const first = managedFor(binding, { claim, aggregate }, given, name(0))
+  return (attempt) => (attempt === 0 ? first : managedFor(binding, { claim, aggregate }, given, name(attempt)))
+}
+
+/** Its name follows from claim and class: whoever comes second finds it made. */
+async function makePart(
+  kit: Kit,
+  aggregate: KubeObject,
+  type: Part['binding']['managed']['type'],
+  at: Configured,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  for (const attempt of attempts) {
+    const wanted = at(attempt)
+    try {
+      return await kit.client.create(type, wanted, { signal })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+      const there = await kit.client.get(type, { name: wanted.metadata.name! }, { signal })
+      if (isPartOf(there, aggregate)) return there
+    }
+  }
+  throw new Error(`all names that were tried for a ${type.kind} are taken`)
+}
+
+/** What is free and matches is bound, from the revision in which it was free; one resource has one aggregate (AGG5). */
+async function bindParts(
+  kit: Kit,
+  aggregate: KubeObject,
+  matched: readonly Part[],
+  signal: AbortSignal,
+): Promise<readonly Part[]> {
+  const parts = matched.filter(({ object }) => isPartOf(object, aggregate))
+  const free = matched.filter(({ object }) => isFree(object))
+  await forEach(free, async ({ binding, object }) => {
+    try {
+      const spec = { aggregateRef: referenceTo(aggregate) }
+      parts.push({ binding, object: await change(kit, binding.managed.type, object, { spec }, signal) })
+    } catch (error) {
+      if (!isConflict(error)) throw error
+    }
+  })
+  return parts
+}
+
+/** Brings the connection details of all parts together. The parts' own Secrets stay as they are. */
+async function publish(kit: Kit, aggregate: KubeObject, parts: readonly Part[], signal: AbortSignal) {
+  const to = specOf<OfferSpec>(aggregate).writeConnectionSecretsToRef
+  if (!to) return []
+  const published = await Promise.all(
+    parts.map(async ({ object }) => {
+      const from = specOf<OfferSpec>(object).writeConnectionSecretToRef
+      const data = from && (await readConnection(kit.client, object, from, signal))
+      const prefix = object.metadata.annotations?.[claimAnnotations.secretPrefix] ?? ''
+      return { by: called(object), prefix, data: data ?? {} }
+    }),
+  )
+  const { data, conflicts } = mergeConnections(published)
+  if (Object.keys(data).length > 0) await writeConnection(kit.client, aggregate, to, data, signal)
+  return conflicts
+}
+
+async function tell(
+  kit: Kit,
+  aggregate: KubeObject,
+  parts: readonly Part[],
+  conflicts: Awaited<ReturnType<typeof publish>>,
+  signal: AbortSignal,
+): Promise<Settled> {
+  await forEach(parts, async ({ binding, object }) => {
+    const phase = phaseFor(isReady(object), object)
+    if (phase === 'Bound' && phaseOf(object) !== 'Bound') {
+      kit.events.event(object, 'Normal', 'BoundToAggregate', `Bound to ${called(aggregate)}`)
+    }
+    await setPhase(kit, binding.managed.type, object, phase, signal)
+  })
+  const aggregatedResources = entriesFor(kit, aggregate, parts, ({ object }) => phaseFor(isReady(object), object))
+  const unready = causesFirst(parts.filter(({ object }) => !isReady(object))).map(({ object }) => object)
+  const elsewhere = aggregatedResources.filter(
+    (entry) => entry.bindingPhase !== 'Bound' && !parts.some(({ object }) => object.metadata.uid === entry.uid),
+  )
+  const ready = parts.length > 0 && unready.length === 0 && elsewhere.length === 0
+  const because =
+    unready.length > 0
+      ? whyNotAllReady(unready)
+      : `waiting for ${elsewhere.map((entry) => calledBy(entry)).join(', ') || 'parts'}`
+  const said = [
+    ready
+      ? conditions.available()
+      : ({ type: 'Ready', status: 'False', reason: 'Waiting', message: because } as Condition),
+    conditions.reconcileSuccess(),
+    ...keyCondition(aggregate, conflicts),
+  ]
+  const fields = { aggregatedResources, bindingPhase: 'Bound' }
+  const known = new Set(entriesOf(aggregate).map(({ uid }) => uid))
+  const written = await report(kit, aggregateType, aggregate, fields, said, signal)
+  const fresh = written !== aggregate ? aggregatedResources.filter(({ uid }) => !known.has(uid)) : []
+  for (const entry of fresh) kit.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${calledBy(entry)}`)
+  tellConflicts(kit, aggregate, conflicts)
+  return { aggregate: written, ready, because }
+}
+
+const KEYS = 'ConnectionKeysUnique'
+
+function keyCondition(aggregate: KubeObject, conflicts: Awaited<ReturnType<typeof publish>>): readonly Condition[] {
+  if (conflicts.length > 0) {
+    return [{ type: KEYS, status: 'False', reason: 'SeveralValues', message: describe(conflicts) }]
+  }
+  const held = (aggregate['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions
+  return held?.some(({ type }) => type === KEYS) ? [{ type: KEYS, status: 'True', reason: 'Unique' }] : []
+}
+
+function tellConflicts(kit: Kit, aggregate: KubeObject, conflicts: Awaited<ReturnType<typeof publish>>): void {
+  if (conflicts.length === 0) return
+  const held = (aggregate['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions
+  const message = describe(conflicts)
+  if (held?.some((condition) => condition.type === KEYS && condition.message === message)) return
+  kit.events.event(aggregate, 'Warning', 'ConnectionKeyConflict', message)
+}
+
+const describe = (conflicts: Awaited<ReturnType<typeof publish>>): string =>
+  conflicts
+    .map(
+      ({ key, used, unused }) => `key ${key} is published by ${used}, whose value is used, and by ${unused.join(', ')}`,
+    )
+    .join('; ')

@@ -1,0 +1,64 @@
+import { isNotFound, type KubeObject } from '@crosstie/kube'
+import { aggregateClassType } from '../aggregate/define.js'
+import type { Binding } from '../claim/define.js'
+import type { Kit } from '../claim/kit.js'
+import { type Reference, refersTo } from '../claim/words.js'
+import { chosenBy } from './provision.js'
+import type { Candidate } from './select.js'
+
+/** A class, and whom it provisions. */
+export interface Contribution {
+  readonly binding: Binding
+  readonly class: KubeObject
+}
+
+/** The classes that aggregate to an aggregate class, of the kinds that make sense for this kind of claim. */
+export async function contributions(kit: Kit, aggregateClass: KubeObject): Promise<readonly Contribution[]> {
+  const rule = aggregateClass['aggregationRule'] as { classSelector?: unknown } | undefined
+  const labels = chosenBy(rule?.classSelector)
+  if (!labels) return []
+  const found = await Promise.all(
+    kit.bindings.map(async (binding) => {
+      const classes = await kit.find(binding.managed.classType, labels)
+      return classes.filter(({ metadata }) => !metadata.deletionTimestamp).map((each) => ({ binding, class: each }))
+    }),
+  )
+  return found.flat()
+}
+
+/** Would the aggregate class provision anything that the claim asks for (AGG4)? */
+export const makesSense = (contributed: readonly Contribution[]): boolean =>
+  contributed.some(({ binding }) => binding.role === 'main')
+
+/** Every class that a claim of the kind could get. */
+export async function candidates(kit: Kit): Promise<readonly Candidate[]> {
+  const main = kit.bindings.filter(({ role }) => role === 'main')
+  const [direct, aggregates] = await Promise.all([
+    Promise.all(main.map(({ managed }) => kit.find(managed.classType, {}))),
+    kit.find(aggregateClassType, {}),
+  ])
+  const aggregated = aggregates.map(async (each) => ({
+    class: each,
+    makesSense: makesSense(await contributions(kit, each)),
+  }))
+  return [...direct.flat().map((each) => ({ class: each, makesSense: true })), ...(await Promise.all(aggregated))]
+}
+
+/** The class that is referred to, if it is there and of a kind that is known here. */
+export async function readClass(kit: Kit, reference: Reference, signal: AbortSignal): Promise<KubeObject | undefined> {
+  const type = classTypeOf(kit, reference)
+  if (!type || !reference.name) return undefined
+  try {
+    const found = await kit.client.get(type, { name: reference.name }, { signal })
+    return reference.uid && reference.uid !== found.metadata.uid ? undefined : found
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+export function classTypeOf(kit: Kit, reference: Reference) {
+  if (refersTo(reference, aggregateClassType)) return aggregateClassType
+  const main = kit.bindings.filter(({ role }) => role === 'main')
+  return main.find(({ managed }) => refersTo(reference, managed.classType))?.managed.classType
+}

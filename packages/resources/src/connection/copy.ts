@@ -1,0 +1,55 @@
+import { type Client, equal, isNotFound, type KubeObject } from '@crosstie/kube'
+import { controllerOf, controllerReference } from '../managed/meta.js'
+import { connectionSecretType, type Secret, type SecretKey, secretType } from './publish.js'
+
+export type Data = Readonly<Record<string, string>>
+
+/** What a resource published to its connection Secret; undefined while there is none. A Secret that is not its own is not read. */
+export async function readConnection(
+  client: Client,
+  owner: KubeObject,
+  key: SecretKey,
+  signal: AbortSignal,
+): Promise<Data | undefined> {
+  const secret = await find(client, key, signal)
+  if (!secret) return undefined
+  if (controllerOf(secret.metadata.ownerReferences)?.uid !== owner.metadata.uid) {
+    throw new Error(`the Secret ${key.namespace}/${key.name} does not belong to ${owner.kind} ${owner.metadata.name}`)
+  }
+  return secret.data ?? {}
+}
+
+/**
+ * Makes the data all that the owner's Secret holds. A Secret that is not the
+ * owner's is refused, whoever it belongs to (CLM4). True when something was written.
+ */
+export async function writeConnection(
+  client: Client,
+  owner: KubeObject,
+  key: SecretKey,
+  data: Data,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const existing = await find(client, key, signal)
+  if (!existing) {
+    const metadata = { ...key, ownerReferences: [controllerReference(owner)] }
+    const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: connectionSecretType, data }
+    await client.create(secretType, secret, { signal })
+    return true
+  }
+  if (controllerOf(existing.metadata.ownerReferences)?.uid !== owner.metadata.uid) {
+    throw new Error(`the Secret ${key.namespace}/${key.name} exists and belongs to somebody else`)
+  }
+  if (equal(existing.data ?? {}, data)) return false
+  await client.update(secretType, { ...existing, data }, { signal })
+  return true
+}
+
+async function find(client: Client, key: SecretKey, signal: AbortSignal): Promise<Secret | undefined> {
+  try {
+    return await client.get<Secret>(secretType, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
