@@ -10,9 +10,9 @@ import { resolveFieldPath } from './rule-path.js'
 import { SchemaNode } from './schema-node.js'
 
 /** How much one rule may cost by estimate. */
-export const ruleEstimateLimit = 10_000_000n
+const ruleEstimateLimit = 10_000_000n
 /** How much all rules of one schema may cost by estimate. */
-export const schemaEstimateLimit = 100_000_000n
+const schemaEstimateLimit = 100_000_000n
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 

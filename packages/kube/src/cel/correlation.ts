@@ -106,32 +106,60 @@ export class Correlation {
   }
 }
 
-/** Where a rule stands relative to the old object: failures of rules on what did not change are forgiven. */
-export class Ratchet {
-  static readonly none = new Ratchet(undefined, undefined)
+interface Standing {
+  readonly current: Correlation | undefined
+  /** The closest place around that has an old value, where this one has none. */
+  readonly nearestParent: Correlation | undefined
+}
 
-  constructor(
-    private readonly current: Correlation | undefined,
-    private readonly nearestParent: Correlation | undefined,
-  ) {}
+type Way = { readonly key: string } | { readonly index: number } | 'allOf'
+
+/**
+ * Where a rule stands relative to the old object: failures of rules on what did not change are forgiven. Old and new are
+ * only compared when a rule has failed.
+ */
+export class Ratchet {
+  /** Nothing is forgiven, as when an object is created. */
+  static readonly none = new Ratchet({ current: undefined, nearestParent: undefined })
+
+  private constructor(private standing: Standing | { readonly from: Ratchet; readonly way: Way }) {}
+
+  static of(root: Correlation): Ratchet {
+    return new Ratchet({ current: root, nearestParent: undefined })
+  }
 
   forgives(): boolean {
-    return (this.current ?? this.nearestParent)?.unchanged() ?? false
+    const { current, nearestParent } = this.resolve()
+    return (current ?? nearestParent)?.unchanged() ?? false
   }
 
-  key(name: string): Ratchet {
-    if (!this.current) return this
-    // The type of an object cannot differ from the old one's, so it cannot be forgiven either.
-    if (!this.nearestParent && (name === 'apiVersion' || name === 'kind')) return Ratchet.none
-    return new Ratchet(this.current.key(name), this.current)
+  key(key: string): Ratchet {
+    return this === Ratchet.none ? this : new Ratchet({ from: this, way: { key } })
   }
 
-  index(i: number): Ratchet {
-    return this.current ? new Ratchet(this.current.index(i), this.current) : this
+  index(index: number): Ratchet {
+    return this === Ratchet.none ? this : new Ratchet({ from: this, way: { index } })
   }
 
   /** Within allOf nothing is forgiven for its own sake. */
   withinAllOf(): Ratchet {
-    return this.nearestParent ? new Ratchet(undefined, this.nearestParent) : Ratchet.none
+    return this === Ratchet.none ? this : new Ratchet({ from: this, way: 'allOf' })
   }
+
+  private resolve(): Standing {
+    if ('from' in this.standing) this.standing = follow(this.standing.from.resolve(), this.standing.way)
+    return this.standing
+  }
+}
+
+function follow(standing: Standing, way: Way): Standing {
+  const { current, nearestParent } = standing
+  if (way === 'allOf') return { current: undefined, nearestParent }
+  if (!current) return standing
+  if ('index' in way) return { current: current.index(way.index), nearestParent: current }
+  // The type of an object cannot differ from the old one's, so it cannot be forgiven either.
+  const isType = !nearestParent && (way.key === 'apiVersion' || way.key === 'kind')
+  return isType
+    ? { current: undefined, nearestParent: undefined }
+    : { current: current.key(way.key), nearestParent: current }
 }

@@ -10,7 +10,7 @@ import { listOf, mapOf, structType, type Type, types } from './types.js'
 import { CelMap, EvaluationError, fromJson, noSuchOverload, type Value } from './values.js'
 
 /** How much one expression may cost when it runs, unless the caller says otherwise. */
-export const expressionCostLimit = 1_000_000
+const expressionCostLimit = 1_000_000
 
 type SimpleType =
   | 'dyn'

@@ -11,9 +11,9 @@ import { typedValue } from './typed.js'
 import { CelOptional, EvaluationError, type Value } from './values.js'
 
 /** How much one rule may cost when it runs. */
-export const ruleCostLimit = 1_000_000
+const ruleCostLimit = 1_000_000
 /** How much all rules together may cost for one object. */
-export const objectCostBudget = 10_000_000
+const objectCostBudget = 10_000_000
 
 const messageBytesMax = 5 * 1024
 const costExceeded = 'operation cancelled: actual cost limit exceeded'
@@ -47,7 +47,7 @@ export function compileRules(schema: JSONSchemaProps, options: { readonly isRoot
       if (root === null) root = buildNode(node, node, isRoot, declareType(node, isRoot, 'selfType'))
       if (!root) return []
       const old = oldObject ?? undefined
-      const ratchet = old === undefined ? Ratchet.none : new Ratchet(new Correlation(object, old, node), undefined)
+      const ratchet = old === undefined ? Ratchet.none : Ratchet.of(new Correlation(object, old, node))
       const run = new Run(validate.budget ?? objectCostBudget, validate.onForgiven)
       run.visit(root, validate.path ?? '', object, old, ratchet)
       return run.errors

@@ -66,7 +66,7 @@ export function formatDuration(duration: CelDuration): string {
 }
 
 /** A number without an exponent, with as few digits as tell it apart. */
-export function plainNumber(value: number): string {
+function plainNumber(value: number): string {
   const text = String(value)
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
   if (!match) return text

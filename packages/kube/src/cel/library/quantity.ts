@@ -113,7 +113,7 @@ function sum(a: Amount, b: Amount): Amount {
   return { value: x + y, scale, big: true }
 }
 
-export class CelQuantity extends CelObject {
+class CelQuantity extends CelObject {
   readonly type = quantityType
   constructor(
     readonly amount: Amount,

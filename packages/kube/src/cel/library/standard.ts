@@ -46,14 +46,14 @@ function ordering(operator: string, word: string, holds: (order: number) => bool
 }
 
 /** `x in list`, `key in map`. */
-export function contains(item: Value, container: Value): boolean {
+function contains(item: Value, container: Value): boolean {
   if (container instanceof CelList) return container.contains(item)
   if (container instanceof CelMap) return container.find(item) !== undefined
   return noSuchOverload()
 }
 
 /** The length of what has one. */
-export function sizeOf(value: Value): number {
+function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size
   if (value instanceof Uint8Array) return value.length
@@ -64,7 +64,7 @@ function text(run: (a: string, b: string) => boolean) {
   return (a: Value, b: Value) => (typeof a === 'string' && typeof b === 'string' ? run(a, b) : noSuchOverload())
 }
 
-export function matchesRegex(value: Value, pattern: Value): boolean {
+function matchesRegex(value: Value, pattern: Value): boolean {
   if (typeof value !== 'string') return unsupported(value, 'matches')
   return typeof pattern === 'string' ? compileRegex(pattern).test(value) : noSuchOverload()
 }
