@@ -8,7 +8,7 @@ const programs: Readonly<Record<string, string>> = {
   reconciler: 'controller-runtime: two managers, one leader, a finalizer, owned objects, status by patch and apply',
 }
 
-const clients = await obtain('clients')
+const clients = await obtain('programs')
 const skip = 'missing' in clients ? clients.missing : undefined
 
 for (const choice of targets()) {

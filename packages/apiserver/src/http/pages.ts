@@ -78,7 +78,8 @@ function versionPage(): Page {
   }
   // As the real server: readable, and JSON whatever was asked for.
   const bytes = Buffer.from(JSON.stringify(version, null, 2))
-  return (exchange) => exchange.respond(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, bytes)
+  return (exchange) =>
+    exchange.respond(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, bytes)
 }
 
 /** Every path that is neither resource nor discovery. */

@@ -24,6 +24,7 @@ export type Program =
   | 'helm'
   | 'e2e.test'
   | 'clients'
+  | 'programs'
 
 export const KUBERNETES_VERSION = 'v1.34.4'
 
@@ -57,7 +58,8 @@ const builds: Record<Program, { folder: string; args: readonly string[] }> = {
     args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'],
   },
   'e2e.test': { folder: 'clients/e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
-  clients: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  clients: { folder: 'conformance/oracle/clients', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  programs: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }
 
 /** Why a program cannot be had here. */
@@ -79,7 +81,7 @@ export const isBuilt = (name: Program): boolean => existsSync(binaryPath(name))
 
 /** Where programs that are built from sources of this repository are kept: a change of the sources is another program. */
 function binaryPath(name: Program): string {
-  if (name !== 'clients') return join(cache, 'bin', name)
+  if (name !== 'clients' && name !== 'programs') return join(cache, 'bin', name)
   const hash = createHash('sha256')
   const folder = join(recipes, builds[name].folder)
   for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)))
