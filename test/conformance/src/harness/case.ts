@@ -27,6 +27,8 @@ export interface AskOptions {
 }
 
 export interface CaseOptions {
+  /** Instead of a random one, for a case that runs on two servers. */
+  readonly id?: string
   /** Compare managedFields too; they are left out otherwise since most cases are not about them. */
   readonly managedFields?: boolean
 }
@@ -39,7 +41,7 @@ export const APPLY_PATCH = 'application/apply-patch+yaml'
 /** What a case has at hand: requests that are compared with the recorded answers, and quiet ones to set the scene. */
 export class Case {
   /** Random, unlike that of any other case: names made of it collide with nobody's. */
-  readonly id = Array.from({ length: 9 }, () => 'bcdfghjkmnpqrstvwxz'[randomInt(19)]).join('')
+  readonly id: string
   readonly steps: Step[] = []
   readonly normalizer: Normalizer
   readonly #cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -48,6 +50,7 @@ export class Case {
     readonly target: Target,
     options: CaseOptions,
   ) {
+    this.id = options.id ?? randomId()
     this.normalizer = new Normalizer(this.id, options)
   }
 
@@ -157,6 +160,8 @@ export class Case {
     for (const work of this.#cleanups.reverse()) await work()
   }
 }
+
+export const randomId = (): string => Array.from({ length: 9 }, () => 'bcdfghjkmnpqrstvwxz'[randomInt(19)]).join('')
 
 /** Events with only what tells them apart. */
 export const brief = (events: readonly WatchEvent[]): Loose =>

@@ -110,11 +110,11 @@ function timeSymbol(time: string, fraction: string | undefined): string {
   return fraction === undefined ? 'TIME' : `TIME with ${fraction.length - 1} digits`
 }
 
-/** Where two values differ, one line each, at most a dozen. */
+/** Where two values differ, one line each, at most twenty. */
 export function differences(expected: Loose, actual: Loose, path = ''): string[] {
   const found: string[] = []
   compare(expected, actual, path, found)
-  return found.length > 12 ? [...found.slice(0, 12), `and ${found.length - 12} more`] : found
+  return found.length > 20 ? [...found.slice(0, 20), `and ${found.length - 20} more`] : found
 }
 
 function compare(expected: Loose, actual: Loose, path: string, found: string[]): void {

@@ -1,0 +1,300 @@
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Case } from './harness/case.js'
+import { type Definition, define, definition, register } from './harness/crd.js'
+import type { Loose } from './harness/http.js'
+import { configMap, configMapsIn } from './harness/kinds.js'
+import { Pair } from './harness/pair.js'
+
+/**
+ * What nobody thought of: random requests to both servers at once, which must give the same answers. A failure prints
+ * its seed; DIFFERENTIAL_SEED repeats it, DIFFERENTIAL_RUNS asks for more.
+ */
+const numRuns = Number(process.env['DIFFERENTIAL_RUNS'] ?? 15)
+const seed = process.env['DIFFERENTIAL_SEED'] ? Number(process.env['DIFFERENTIAL_SEED']) : undefined
+
+// --- objects of a rich schema under many hands
+
+const name = fc.constantFrom('a', 'b', 'c')
+const text = fc.constantFrom('', 'x', 'y', 'long text')
+const list = <T>(item: fc.Arbitrary<T>) => fc.array(item, { maxLength: 3 })
+const some = <T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(shape, { requiredKeys: [] })
+// Maps that are not empty: of an empty one the real server makes null when their manager had filled them before.
+const spec = some<Record<string, Loose>>({
+  size: fc.integer({ min: -1, max: 5 }),
+  tags: fc.uniqueArray(name, { minLength: 1, maxLength: 3 }),
+  ports: fc.uniqueArray(
+    some<Record<string, Loose>>({ name, port: fc.integer({ min: 1, max: 3 }), note: text }).map((port) => ({
+      name: 'a',
+      ...port,
+    })),
+    { maxLength: 3, selector: (port) => port.name },
+  ),
+  options: fc.dictionary(name, text, { minKeys: 1, maxKeys: 3 }),
+  plain: list(fc.integer({ min: 0, max: 3 })),
+  whole: fc.dictionary(name, text, { minKeys: 1, maxKeys: 2 }),
+  deep: fc.record({ x: text, y: fc.record({ z: fc.boolean() }) }),
+  loose: fc.dictionary(
+    name,
+    fc.oneof(text, fc.integer({ min: 0, max: 2 }), list(text), fc.dictionary(name, text, { minKeys: 1, maxKeys: 2 })),
+    { minKeys: 1, maxKeys: 2 },
+  ),
+})
+const manager = fc.constantFrom('alice', 'bob', 'carol')
+const labels = fc.dictionary(name, fc.constantFrom('1', '2'), { minKeys: 1, maxKeys: 2 })
+const path = fc.constantFrom(
+  '/spec/tags',
+  '/spec/options/a',
+  '/spec/deep/x',
+  '/spec/ports/0',
+  '/spec/ports/-',
+  '/metadata/labels/a',
+  '/spec/loose/b',
+  '/spec/none/x',
+)
+const operation = fc.record({
+  op: fc.constantFrom('add', 'replace', 'remove', 'test'),
+  path,
+  value: fc.oneof(text, fc.integer({ min: 0, max: 2 }), fc.constant({ name: 'd', port: 9 })),
+})
+
+const move = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('apply' as const), manager, spec, labels, force: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('merge' as const),
+      manager,
+      spec: fc.oneof(spec, fc.constantFrom({ tags: null }, { deep: null }, { options: { a: null } }, { ports: null })),
+      labels,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('put' as const), manager, spec, labels }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('json' as const),
+      manager,
+      operations: fc.array(operation, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+)
+
+const rich: Loose = {
+  size: { type: 'integer', minimum: 0, default: 1 },
+  tags: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+  ports: {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string' }, port: { type: 'integer' }, note: { type: 'string' } },
+    },
+  },
+  options: { type: 'object', additionalProperties: { type: 'string' } },
+  plain: { type: 'array', items: { type: 'integer' } },
+  whole: { type: 'object', additionalProperties: { type: 'string' }, 'x-kubernetes-map-type': 'atomic' },
+  deep: {
+    type: 'object',
+    properties: { x: { type: 'string', maxLength: 5 }, y: { type: 'object', properties: { z: { type: 'boolean' } } } },
+  },
+  loose: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+}
+
+async function play(t: Case, widgets: Definition, one: string, moves: readonly Loose[]): Promise<void> {
+  for (const each of moves) {
+    const query = { fieldManager: each.manager }
+    const body = { ...widgets.object(one.split('/').at(-1)!), spec: each.spec }
+    if (each.labels) body.metadata = { ...body.metadata, labels: each.labels }
+    if (each.kind === 'apply') await t.apply(one, each.manager, body, { query: { force: each.force } })
+    else if (each.kind === 'merge')
+      await t.mergePatch(one, { metadata: { labels: each.labels }, spec: each.spec }, { query })
+    else if (each.kind === 'json') await t.jsonPatch(one, each.operations, { query })
+    else {
+      const now = await t.quiet('GET', one)
+      const metadata = { ...body.metadata, resourceVersion: now.body.metadata?.resourceVersion }
+      await t.put(one, { ...body, metadata }, { query })
+    }
+  }
+}
+
+// --- random schemas and values
+
+const leaf = fc.oneof(
+  fc.record({
+    type: fc.constant('string'),
+    minLength: fc.option(fc.nat(2), { nil: undefined }),
+    maxLength: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+    pattern: fc.option(fc.constantFrom('^a', 'b$', '[0-9]+'), { nil: undefined }),
+    nullable: fc.option(fc.boolean(), { nil: undefined }),
+  }),
+  fc.record({
+    type: fc.constantFrom('integer', 'number'),
+    minimum: fc.option(fc.integer({ min: -2, max: 2 }), { nil: undefined }),
+    maximum: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+    multipleOf: fc.option(fc.constantFrom(2, 3), { nil: undefined }),
+    exclusiveMinimum: fc.option(fc.boolean(), { nil: undefined }),
+  }),
+  fc.record({ type: fc.constant('boolean'), nullable: fc.option(fc.boolean(), { nil: undefined }) }),
+  fc.record({ type: fc.constant('string'), enum: fc.constantFrom(['a', 'b'], ['x']) }),
+  fc.constant({ 'x-kubernetes-int-or-string': true }),
+)
+const { schema } = fc.letrec<{ schema: Loose }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc.record({
+      type: fc.constant('array'),
+      items: tie('schema'),
+      minItems: fc.option(fc.nat(1), { nil: undefined }),
+      maxItems: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+    }),
+    fc.record({
+      type: fc.constant('object'),
+      additionalProperties: tie('schema'),
+      maxProperties: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
+    }),
+    fc.record({
+      type: fc.constant('object'),
+      properties: fc.dictionary(name, tie('schema'), { minKeys: 1, maxKeys: 3 }),
+      required: fc.option(fc.uniqueArray(name, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+    }),
+    fc.constant({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
+  ),
+}))
+const { value } = fc.letrec<{ value: Loose }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom<Loose>('', 'a', 'ab', 'b', '12', 'abcde', 0, 1, 2, 3, -1, 1.5, true, false, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+  ),
+}))
+
+// --- selectors, bodies
+
+const selectorText = fc
+  .array(
+    fc.constantFrom(
+      'a',
+      'b',
+      'app',
+      '=',
+      '==',
+      '!=',
+      '!',
+      ',',
+      ' in ',
+      ' notin ',
+      '(',
+      ')',
+      '1',
+      '>',
+      '<',
+      ' ',
+      'x/y',
+      '-',
+      '_',
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''))
+const bodyText = fc
+  .tuple(fc.nat(200), fc.constantFrom('', '{', '}', '[', ']', '"', ',', ':', 'null', '5', '\\', 'é', '\u0000', 'true'))
+  .map(([at, piece]) => {
+    const whole = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"l":"x"}},"data":{"k":"v"}}'
+    const cut = at % whole.length
+    return whole.slice(0, cut) + piece + whole.slice(cut + (at > 100 ? 1 : 0))
+  })
+
+describe('the embedded server and the real one, asked the same at random', {
+  skip: process.env['CONFORMANCE_TARGET'] !== undefined,
+}, () => {
+  let pair: Pair | string
+
+  before(async () => {
+    pair = await Pair.open()
+  })
+  after(async () => {
+    if (typeof pair !== 'string') await pair?.close()
+  })
+
+  const property = (
+    what: string,
+    arbitrary: fc.Arbitrary<Loose>,
+    run: (t: Case, given: Loose) => Promise<void>,
+    options: object = {},
+  ) =>
+    test(what, async (context) => {
+      if (typeof pair === 'string') return context.skip(pair)
+      const both = pair
+      await fc.assert(
+        fc.asyncProperty(arbitrary, (given) => both.same((t) => run(t, given), options)),
+        { numRuns, seed, includeErrorInReport: true, endOnFailure: process.env['DIFFERENTIAL_SHRINK'] !== '1' },
+      )
+    })
+
+  property(
+    'who owns what after any sequence of applies, patches and updates',
+    fc.array(move, { minLength: 2, maxLength: 6 }),
+    async (t, moves) => {
+      const widgets = await define(t, { properties: { spec: { type: 'object', properties: rich } } })
+      await play(t, widgets, `${widgets.path(await t.namespace())}/a`, moves)
+    },
+    { managedFields: true },
+  )
+
+  property(
+    'what any schema makes of any value',
+    fc.tuple(schema, fc.array(value, { minLength: 4, maxLength: 8 })),
+    async (t, [x, values]) => {
+      const widgets = definition(t, { scope: 'Cluster', properties: { spec: { type: 'object', properties: { x } } } })
+      const dry = await t.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgets.crd, {
+        query: { dryRun: 'All' },
+        pick: (body) => (body.kind === 'Status' ? body : 'fine'),
+      })
+      if (dry.status !== 201) return
+      await register(t, widgets)
+      for (const each of values) {
+        const { status, body } = await t.quiet('POST', widgets.path(), {
+          query: { dryRun: 'All' },
+          body: widgets.object('a', { spec: { x: each } }),
+        })
+        t.see(JSON.stringify(each), {
+          status,
+          body:
+            body.kind === 'Status' ? { message: body.message, causes: body.details?.causes } : (body.spec?.x ?? null),
+        })
+      }
+    },
+  )
+
+  property(
+    'what any label selector selects',
+    fc.array(selectorText, { minLength: 20, maxLength: 20 }),
+    async (t, selectors) => {
+      const all = configMapsIn(await t.namespace())
+      await t.must('POST', all, { body: configMap('one', {}, { labels: { a: '1', app: 'b', mine: 'x' } }) })
+      await t.must('POST', all, { body: configMap('two', {}, { labels: { b: '2', 'x/y': 'a', mine: 'x' } }) })
+      for (const each of selectors) {
+        const { status, body } = await t.quiet('GET', all, {
+          query: { labelSelector: each, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
+        })
+        t.see(each, { status, found: body.items?.map((item: Loose) => item.metadata.name) ?? body.message })
+      }
+    },
+  )
+
+  property('what any broken body is told', fc.array(bodyText, { minLength: 20, maxLength: 20 }), async (t, bodies) => {
+    const all = configMapsIn(await t.namespace())
+    for (const each of bodies) {
+      const { status, body } = await t.quiet('POST', all, { query: { dryRun: 'All' }, body: each })
+      t.see(each, { status, reason: body.reason, message: body.message })
+    }
+  })
+})
