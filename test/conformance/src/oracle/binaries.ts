@@ -23,7 +23,6 @@ export type Program =
   | 'kube-controller-manager'
   | 'helm'
   | 'e2e.test'
-  | 'clients'
   | 'programs'
 
 export const KUBERNETES_VERSION = 'v1.34.4'
@@ -58,7 +57,6 @@ const builds: Record<Program, { folder: string; args: readonly string[] }> = {
     args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'],
   },
   'e2e.test': { folder: 'clients/e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
-  clients: { folder: 'conformance/oracle/clients', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
   programs: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }
 
@@ -81,7 +79,7 @@ export const isBuilt = (name: Program): boolean => existsSync(binaryPath(name))
 
 /** Where programs that are built from sources of this repository are kept: a change of the sources is another program. */
 function binaryPath(name: Program): string {
-  if (name !== 'clients' && name !== 'programs') return join(cache, 'bin', name)
+  if (name !== 'programs') return join(cache, 'bin', name)
   const hash = createHash('sha256')
   const folder = join(recipes, builds[name].folder)
   for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)))
