@@ -9,23 +9,25 @@ import {
   sleep,
 } from '@crosstie/controller'
 import { type Client, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
-import { nopResource } from '@crosstie/provider-nop'
 import {
+  aggregateClassCrd,
+  aggregateController,
+  aggregateCrd,
   type Budgets,
   budgets,
-  checkTogether,
+  claimController,
   type Features,
+  findIn,
   type ManagedKind,
   type ManagedOptions,
   managedController,
   managedMetrics,
+  operatorRoles,
   reconcileProviderConfig,
 } from '@crosstie/resources'
 import { installDefinition } from './controllers-install.js'
-
-/** Everything that this program can manage. */
-const kinds: readonly ManagedKind[] = [nopResource]
-checkTogether(kinds)
+import { installRole } from './controllers-roles.js'
+import { bindings, claims, kinds } from './registry.js'
 
 export interface ControlOptions {
   readonly client: Client
@@ -90,10 +92,11 @@ export class ControlPlane implements AsyncDisposable {
     }
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
     const budgetsOf = new Map([...configs].map((config) => [config, this.#budgets()]))
-    this.#starting = Promise.all([
+    const served = Promise.all([
       ...[...configs].map((config) => this.#startConfig(config)),
       ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
     ])
+    this.#starting = Promise.all([served, this.#startClaims(served), this.#installRoles()])
   }
 
   /** Finishes what is being done, for a while, and begins nothing more. */
@@ -119,6 +122,35 @@ export class ControlPlane implements AsyncDisposable {
     this.#controllers.start(managed)
   }
 
+  /** Claims watch what meets them, so those kinds have to be served before. */
+  async #startClaims(served: Promise<unknown>): Promise<void> {
+    const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
+    if (!(await this.#install(...definitions))) return
+    await served
+    if (this.#stop.signal.aborted) return
+    const { client, events, clock, pollSeconds } = this.#managed
+    const find = findIn(this.#informers, client)
+    const options = {
+      client,
+      bindings,
+      find,
+      ...(events ? { events } : {}),
+      ...(clock ? { clock } : {}),
+      ...(pollSeconds ? { pollSeconds } : {}),
+    }
+    for (const kind of claims) this.#controllers.start(claimController(kind, options))
+    this.#controllers.start(aggregateController(options))
+  }
+
+  async #installRoles(): Promise<void> {
+    const { client, log, skipDefinitions } = this.#options
+    const { signal } = this.#stop
+    if (skipDefinitions) return
+    await this.#untilDone('install roles', async () => {
+      for (const role of operatorRoles(claims, kinds)) await installRole(client, role, log, signal)
+    })
+  }
+
   async #startConfig(config: ConfigKind): Promise<void> {
     if (!(await this.#install(config.crd(), config.usageCrd()))) return
     const { client } = this.#options
@@ -130,19 +162,24 @@ export class ControlPlane implements AsyncDisposable {
     })
   }
 
-  /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */
   async #install(...definitions: readonly KubeObject[]): Promise<boolean> {
     const { client, log, skipDefinitions } = this.#options
+    return await this.#untilDone('install definitions', async () => {
+      if (skipDefinitions) return
+      await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, this.#stop.signal)))
+    })
+  }
+
+  /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */
+  async #untilDone(what: string, run: () => Promise<void>): Promise<boolean> {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        if (!skipDefinitions) {
-          await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, signal)))
-        }
+        await run()
         return !signal.aborted
       } catch (error) {
         if (signal.aborted) return false
-        log.error('cannot install definitions', { error: messageOf(error) })
+        this.#options.log.error(`cannot ${what}`, { error: messageOf(error) })
         await sleep(INSTALL_RETRY_MS, signal)
       }
     }

@@ -1,4 +1,17 @@
-import { absent, type Call, defineManaged, present, s } from '@crosstie/resources/provider'
+import {
+  absent,
+  type Binding,
+  bucket,
+  type Call,
+  defineBinding,
+  defineManaged,
+  kubernetesCluster,
+  mysqlInstance,
+  postgresqlInstance,
+  present,
+  redisCluster,
+  s,
+} from '@crosstie/resources/provider'
 
 const parameters = s.object({
   size: s.optional(s.integer({ doc: 'Any number.' })),
@@ -47,3 +60,12 @@ export const nopResource = defineManaged({
 
   async delete() {},
 })
+
+/** It meets every kind of claim, as it is whatever is asked of it. */
+export const nopBindings: readonly Binding[] = [
+  mysqlInstance,
+  postgresqlInstance,
+  kubernetesCluster,
+  redisCluster,
+  bucket,
+].map((claim) => defineBinding({ claim, managed: nopResource }))

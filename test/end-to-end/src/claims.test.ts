@@ -226,7 +226,8 @@ function claims(open: (options: WorldOptions) => Promise<World>): void {
       [azureCloud.sqlServer, azureCloud.rule].map(({ cloud }) => cloud.resources.length),
       [0, 0],
     )
-    await eventually('its Secret is collected', async () => !(await world.find(secretType, 'sql', 'default')))
+    // The collector of a real control plane learns of new kinds every half minute.
+    await eventually('its Secret is collected', async () => !(await world.find(secretType, 'sql', 'default')), 90_000)
   })
 
   test('AGG11 a cluster with two node pools and two service accounts in a new subnet of an existing network', async () => {

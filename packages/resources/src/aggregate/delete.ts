@@ -36,7 +36,9 @@ export async function reconcileAggregate(kit: Kit, key: ObjectKey, signal: Abort
 }
 
 async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
-  const parts = await partsOf(kit, aggregate, signal)
+  // What we remember may be a little old: that nothing is left is believed only when the server says so.
+  const known = await partsOf(kit, aggregate, kit.find, signal)
+  const parts = known.length > 0 ? known : await partsOf(kit, aggregate, kit.findNow, signal)
   const byId = new Map(parts.map((part) => [partId(part.object), part]))
   const isRetained = ({ object }: Part) =>
     (specOf<OfferSpec>(object).reclaimPolicy ?? 'Retain') === 'Retain' && !isDeleted(object)
@@ -90,8 +92,13 @@ const isTold = (aggregate: KubeObject): boolean =>
 const isKnown = (kit: Kit, entry: Entry): boolean => kit.bindings.some(({ managed }) => refersTo(entry, managed.type))
 
 /** All that is bound to the aggregate, also what lost its labels. */
-async function partsOf(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<readonly Part[]> {
-  const parts = (await matching(kit, aggregate)).filter(({ object }) => isPartOf(object, aggregate))
+async function partsOf(
+  kit: Kit,
+  aggregate: KubeObject,
+  find: Kit['find'],
+  signal: AbortSignal,
+): Promise<readonly Part[]> {
+  const parts = (await matching(kit, aggregate, find)).filter(({ object }) => isPartOf(object, aggregate))
   const found = new Set(parts.map(({ object }) => partId(object)))
   const lost = entriesOf(aggregate).filter((entry) => isKnown(kit, entry) && !found.has(`${entry.kind}/${entry.name}`))
   const more: Part[] = []

@@ -17,9 +17,8 @@ import { aggregateType } from '../aggregate/define.js'
 import type { EventRecorder } from '../managed/kit.js'
 import { OwnWrites } from '../managed/ownwrites.js'
 import type { Binding, ClaimKind } from './define.js'
+import { type Find, findOn } from './find.js'
 import { bindingManager, keyOf, type Reference, refersTo } from './words.js'
-
-export type Labels = Readonly<Record<string, string>>
 
 export interface ClaimOptions {
   readonly client: Client
@@ -30,7 +29,7 @@ export interface ClaimOptions {
   /** How often a claim that is well is looked at again. */
   readonly pollSeconds?: number
   /** All objects of a kind with these labels. Absent: the server is asked. It may be a little behind. */
-  readonly find?: (type: ResourceType, labels: Labels) => Promise<readonly KubeObject[]>
+  readonly find?: Find
 }
 
 /** Everything that looking after claims or aggregates needs. */
@@ -40,7 +39,9 @@ export interface Kit {
   readonly events: EventRecorder
   readonly clock: Clock
   readonly pollSeconds: number
-  readonly find: (type: ResourceType, labels: Labels) => Promise<readonly KubeObject[]>
+  readonly find: Find
+  /** The same, as it is at this moment. */
+  readonly findNow: Find
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
 }
@@ -71,15 +72,8 @@ export function kitFor(options: ClaimOptions): Kit {
     clock: options.clock ?? systemClock,
     pollSeconds: options.pollSeconds ?? 60,
     ownWrites: new OwnWrites(),
-    find:
-      options.find ??
-      (async (type, labels) => {
-        const labelSelector = Object.entries(labels)
-          .map(([name, value]) => `${name}=${value}`)
-          .sort()
-          .join(',')
-        return (await client.list(type, labelSelector ? { labelSelector } : {})).items
-      }),
+    find: options.find ?? findOn(client),
+    findNow: findOn(client),
   }
 }
 
