@@ -1,8 +1,23 @@
 import type { KubeObject } from '@crosstie/kube'
 
+/** Whom it happened to: not the object itself, which would be kept alive for as long as the event is remembered. */
+export interface Involved {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+}
+
+export function involved({ apiVersion, kind, metadata }: KubeObject): Involved {
+  const { name = '', namespace, uid, resourceVersion } = metadata
+  return { apiVersion, kind, name, ...(namespace ? { namespace } : {}), uid, resourceVersion }
+}
+
 /** What happened to an object, as people are told of it. */
 export interface Happening {
-  readonly object: KubeObject
+  readonly object: Involved
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
@@ -47,7 +62,7 @@ export class Correlator {
   /** The Event to create or count up; undefined when it was one too many. */
   correlate(happening: Happening, now: number): Told | undefined {
     const { object, type, reason } = happening
-    const whom = `${object.kind} ${object.metadata.uid ?? `${object.metadata.namespace}/${object.metadata.name}`}`
+    const whom = `${object.kind} ${object.uid ?? `${object.namespace}/${object.name}`}`
     if (!this.#allows(whom, now)) return undefined
     const group = `${whom}\n${type}\n${reason}`
     const combined = this.#combines(group, happening.message, now)
@@ -68,9 +83,9 @@ export class Correlator {
   }
 
   /** The object's name and the time in hexadecimal, as is usual. */
-  #name({ metadata }: KubeObject, now: number): string {
+  #name({ name }: Involved, now: number): string {
     this.#sequence = (this.#sequence + 1) % 0x100000
-    return `${metadata.name}.${Math.floor(now).toString(16)}${this.#sequence.toString(16).padStart(5, '0')}`
+    return `${name}.${Math.floor(now).toString(16)}${this.#sequence.toString(16).padStart(5, '0')}`
   }
 
   #allows(whom: string, now: number): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import { MemoryApi, thing, until } from '../testing/memory.js'
-import { Correlator } from './correlate.js'
+import { Correlator, involved } from './correlate.js'
 import { EventRecorder } from './recorder.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
@@ -44,7 +44,10 @@ test('many that differ only in words become one', () => {
   const names = new Set<string>()
   const messages: string[] = []
   for (let i = 0; i < 20; i++) {
-    const told = correlator.correlate({ object, type: 'Warning', reason: 'Failed', message: `attempt ${i}` }, 1000 + i)
+    const told = correlator.correlate(
+      { object: involved(object), type: 'Warning', reason: 'Failed', message: `attempt ${i}` },
+      1000 + i,
+    )
     if (told) names.add(told.name)
     if (told) messages.push(told.message)
   }
@@ -55,11 +58,11 @@ test('many that differ only in words become one', () => {
 test('one who never stops talking is not heard any more, for a while', () => {
   const correlator = new Correlator()
   const told = (now: number, message: string) =>
-    correlator.correlate({ object, type: 'Warning', reason: 'Failed', message }, now) !== undefined
+    correlator.correlate({ object: involved(object), type: 'Warning', reason: 'Failed', message }, now) !== undefined
   const heard = Array.from({ length: 40 }, (_, i) => told(1_000, `m${i % 3}`)).filter(Boolean).length
   assert.equal(heard, 25)
   assert.equal(told(1_000 + 299_000, 'm'), false)
   assert.equal(told(1_000 + 301_000, 'm'), true)
-  const other = correlator.correlate({ object: thing('b'), type: 'Normal', reason: 'R', message: 'm' }, 1_000)
+  const other = correlator.correlate({ object: involved(thing('b')), type: 'Normal', reason: 'R', message: 'm' }, 1_000)
   assert.ok(other, 'others are heard')
 })

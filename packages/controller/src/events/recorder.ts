@@ -13,7 +13,7 @@ import {
 } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
 import { sleep } from '../sleep.js'
-import { Correlator, type Told } from './correlate.js'
+import { Correlator, involved, type Told } from './correlate.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
@@ -62,7 +62,7 @@ export class EventRecorder {
 
   event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
     if (this.#stop.signal.aborted) return
-    const told = this.#correlator.correlate({ object, type, reason, message }, this.#clock.now())
+    const told = this.#correlator.correlate({ object: involved(object), type, reason, message }, this.#clock.now())
     if (!told || (this.#backlog.size >= BACKLOG_MAX && !this.#backlog.has(told.name))) {
       this.#dropped.inc()
       return
@@ -108,7 +108,7 @@ export class EventRecorder {
       } catch (error) {
         if (isFinal(error) || attempt === ATTEMPTS) {
           this.#dropped.inc()
-          this.#log.debug('cannot write an event', { reason: told.reason, object: told.object, error })
+          this.#log.debug('cannot write an event', { reason: told.reason, object: told.object.name, error })
           break
         }
         await sleep(RETRY_MS * attempt, this.#stop.signal)
@@ -121,7 +121,7 @@ export class EventRecorder {
 
   async #write(told: Told): Promise<void> {
     const { signal } = this.#stop
-    const namespace = told.object.metadata.namespace ?? 'default'
+    const namespace = told.object.namespace ?? 'default'
     if (told.count > 1) {
       const patch = { count: told.count, lastTimestamp: timestamp(told.last), message: told.message }
       try {
@@ -142,19 +142,11 @@ export class EventRecorder {
   }
 
   #eventOf(told: Told, namespace: string): KubeObject {
-    const { apiVersion, kind, metadata } = told.object
     return {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: nameOf(told), namespace },
-      involvedObject: {
-        apiVersion,
-        kind,
-        name: metadata.name,
-        ...(metadata.namespace ? { namespace: metadata.namespace } : {}),
-        uid: metadata.uid,
-        resourceVersion: metadata.resourceVersion,
-      },
+      involvedObject: told.object,
       type: told.type,
       reason: told.reason,
       message: told.message,
