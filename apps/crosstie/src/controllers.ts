@@ -52,6 +52,8 @@ const POLL_SECONDS = 60
 const CALLS_PER_SECOND = 20
 /** Polls are spread by a tenth, so that what began together does not stay together. */
 const SPREAD = 0.1
+/** So many objects are read in at once: reading all of very many would keep others waiting. */
+const PAGE_SIZE = 500
 const INSTALL_RETRY_MS = 2_000
 const STOP_GRACE_MS = 8_000
 
@@ -71,7 +73,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#options = options
     const { client, metrics, log } = options
     const clock = systemClock
-    this.#informers = new Informers(client, { clock, log, watchList: options.watchList })
+    this.#informers = new Informers(client, { clock, log, watchList: options.watchList, pageSize: PAGE_SIZE })
     this.#controllers = new Controllers({
       informers: this.#informers,
       clock,

@@ -156,6 +156,8 @@ export class Informer<T extends KubeObject = KubeObject> {
         return
       }
       page = { ...page, continue: metadata.continue }
+      // A server in the same process answers without a pause; others want a turn too.
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
