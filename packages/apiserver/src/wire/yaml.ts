@@ -95,7 +95,7 @@ class Decoder {
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error
       if (error.reason.includes('maxDepth')) throw new YamlError('yaml: exceeded max depth of 10000')
-      throw new YamlError(`yaml: line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`)
+      throw new YamlError(`yaml: line ${(error.mark?.line ?? 0) + 1}: ${goWords[error.reason] ?? error.reason}`)
     }
   }
 
@@ -303,4 +303,9 @@ function allowedAliasRatio(decoded: number): number {
   if (decoded <= RATIO_LOW) return 0.99
   if (decoded >= RATIO_HIGH) return 0.1
   return 0.99 - 0.89 * ((decoded - RATIO_LOW) / (RATIO_HIGH - RATIO_LOW))
+}
+
+/** What go-yaml says where our parser says otherwise; the rest is left in our parser's words. */
+const goWords: Readonly<Record<string, string>> = {
+  'unexpected end of the stream within a flow collection': 'did not find expected node content',
 }
