@@ -202,7 +202,7 @@ meta.v1.ObjectMeta: What every object has: name, labels, owners and the like.
   uid: Tells objects apart that have had the same name. Set by the server.
   resourceVersion: Changes with every write. Sent with an update, it must be the present one. Set by the server.
   generation: Grows when what is wanted changes. Set by the server.
-  creationTimestamp: When the object was created. Set by the server.
+  creationTimestamp: CreationTimestamp is a timestamp that the server sets when it makes the object.
   deletionTimestamp: When deletion began; the object goes once its finalizers have. Set by the server.
   deletionGracePeriodSeconds: How long the object may take to end. Set by the server.
   labels: Short texts by key, for selecting objects.

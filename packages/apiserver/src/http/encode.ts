@@ -3,6 +3,7 @@ import { constants, gzip } from 'node:zlib'
 import { type Json, type KubeObject, type Status, StatusError, stringify } from '@crosstie/kube'
 import type { Served, View } from '../serving/served.js'
 import type { Listing } from '../verbs/list.js'
+import { encodeProtobuf } from '../wire/protobuf-encode.js'
 import { encodeYaml } from '../wire/yaml.js'
 import type { Exchange, Headers } from './exchange.js'
 import type { Media } from './media.js'
@@ -47,8 +48,9 @@ export async function sendView(reply: Reply, served: Served, status: number, vie
 
 /** Everything that is not a stored object: statuses, discovery, reviews. */
 export async function sendValue(reply: Reply, status: number, value: unknown, extra: Headers = {}): Promise<void> {
-  const text = textOf(reply.media, value)
-  await send(reply, status, [encoder.encode(text)], extra)
+  const { media } = reply
+  const bytes = media.format === 'protobuf' ? encodeProtobuf(value) : encoder.encode(textOf(media, value))
+  await send(reply, status, [bytes], extra)
 }
 
 function textOf(media: Media, value: unknown): string {

@@ -1,8 +1,10 @@
 import { StatusError } from '@crosstie/kube'
 import {
   type Accepted,
+  JSON_TYPE,
   mediaTypes,
   negotiate,
+  PROTOBUF_TYPE,
   plainOffer,
   resourceOffer,
   tryNegotiate,
@@ -12,7 +14,7 @@ import { truthy } from './route.js'
 
 /** How an answer is written. */
 export interface Media {
-  readonly format: 'json' | 'yaml'
+  readonly format: 'json' | 'yaml' | 'protobuf'
   readonly contentType: string
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** meta.k8s.io/v1, or v1beta1 for those who still ask for it. */
@@ -28,9 +30,18 @@ export const plainJson: Media = {
   pretty: false,
 }
 
-/** For objects, lists and watches. */
-export function resourceMedia(accept: string | undefined, options: { stream?: boolean; tables?: boolean } = {}): Media {
-  return mediaOf(negotiate(accept, resourceOffer(options)))
+/**
+ * For objects, lists and watches. Who can read JSON gets JSON, even where protobuf
+ * is preferred: it lies there already. Metadata has to be written anyway, and goes out
+ * as preferred; `protobuf` is for kinds that can be written whole.
+ */
+export function resourceMedia(
+  accept: string | undefined,
+  { protobuf = false, ...options }: { stream?: boolean; tables?: boolean; protobuf?: boolean } = {},
+): Media {
+  const cheap = tryNegotiate(accept, resourceOffer(options))
+  const last = () => negotiate(accept, resourceOffer({ ...options, protobuf: protobuf ? 'all' : 'metadata' }))
+  return mediaOf(cheap && !(options.stream && cheap.mediaType === YAML_TYPE) ? cheap : last(), options.stream)
 }
 
 /** People who look with a browser or curl get it readable, and so does who asks for it. */
@@ -55,17 +66,19 @@ export function plainMedia(accept: string | undefined): Media {
 /** For errors: whatever was asked for, JSON when that cannot be had. */
 export function errorMedia(accept: string | undefined): Media {
   try {
-    return { ...resourceMedia(accept), as: undefined }
+    return { ...resourceMedia(accept, { protobuf: true }), as: undefined }
   } catch {
     return plainJson
   }
 }
 
-function mediaOf({ mediaType, as, pretty }: Accepted): Media {
-  if (!as && !pretty && mediaType === 'application/json') return plainJson
+const formats = { [JSON_TYPE]: 'json', [YAML_TYPE]: 'yaml', [PROTOBUF_TYPE]: 'protobuf' } as const
+
+function mediaOf({ mediaType, as, pretty }: Accepted, stream = false): Media {
+  if (!as && !pretty && mediaType === JSON_TYPE) return plainJson
   return {
-    format: mediaType === YAML_TYPE ? 'yaml' : 'json',
-    contentType: mediaType,
+    format: formats[mediaType],
+    contentType: stream && mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType,
     as: as?.kind as Media['as'],
     asVersion: as?.version ?? 'v1',
     pretty,

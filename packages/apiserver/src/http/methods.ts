@@ -69,7 +69,10 @@ async function serveList(call: Call): Promise<void> {
 
 async function serveWatchCall(call: Call): Promise<void> {
   const { site, exchange, route } = call
-  const out: Reply = { ...reply(call), media: resourceMedia(exchange.headers.accept, { stream: true }) }
+  const out: Reply = {
+    ...reply(call),
+    media: resourceMedia(exchange.headers.accept, { stream: true, protobuf: !call.served.definition.crd }),
+  }
   const parameters = watchParameters(route.query)
   const named = route.name ? { ...parameters, fieldSelector: `metadata.name=${route.name}` } : parameters
   serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
@@ -318,7 +321,11 @@ function mediaFor({ headers }: Exchange, { query, subresource }: ResourceRoute, 
   // What is an answer to a question has no columns.
   const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
-    return readable(resourceMedia(headers.accept, { tables }), query.get('pretty'), headers['user-agent'])
+    return readable(
+      resourceMedia(headers.accept, { tables, protobuf: !definition.crd }),
+      query.get('pretty'),
+      headers['user-agent'],
+    )
   } catch (error) {
     throw definition.crd ? error : builtInRefusal(error, headers.accept)
   }

@@ -4,6 +4,7 @@ import type { Served, View } from '../serving/served.js'
 import type { Change } from '../store/store.js'
 import type { Request } from '../verbs/request.js'
 import { type Happening, watch } from '../verbs/watch.js'
+import { encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { Outgoing } from './exchange.js'
 import type { watchParameters } from './parameters.js'
@@ -75,7 +76,9 @@ type Encode = (happening: Happening) => readonly Uint8Array[]
 
 function lineEncoder(served: Served, reply: Reply): Encode {
   const shape = shapeOf(served, reply)
-  const plainJson = shape === undefined
+  const protobuf = reply.media.format === 'protobuf'
+  const plainJson = shape === undefined && !protobuf
+  const line = protobuf ? encodeWatchFrame : jsonLine
   return (happening) => {
     if (happening.type === 'ERROR') return [line('ERROR', happening.error.toStatus())]
     if (happening.type === 'BOOKMARK') return [line('BOOKMARK', bookmarkObject(served, happening, reply))]
@@ -114,7 +117,7 @@ const heads: Record<string, Uint8Array> = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, encoder.encode(`{"type":"${type}","object":`)]),
 )
 
-function line(type: string, object: unknown): Uint8Array {
+function jsonLine(type: string, object: unknown): Uint8Array {
   return encoder.encode(`{"type":"${type}","object":${stringify(object)}}\n`)
 }
 

@@ -8,7 +8,7 @@ const API_VERSION = {
 const KIND = { type: 'string', description: 'The kind of the object, such as `Database`.' }
 
 export function metadataDocument(dialect: Dialect): Document {
-  const description = 'Name, labels, owners and the like: what every object has.'
+  const description = "Standard object's metadata: name, labels, owners and the like."
   const ref = refOf(`${META}.ObjectMeta`, dialect)
   return dialect === 'v2' ? { ...ref, description } : { allOf: [ref], description }
 }

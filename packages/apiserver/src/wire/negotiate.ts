@@ -35,17 +35,19 @@ const isMeta = ({ group, version }: GroupVersionKind): boolean =>
 export function resourceOffer({
   stream = false,
   tables = true,
-  writes = [JSON_TYPE, YAML_TYPE],
+  protobuf = 'metadata',
 }: {
   stream?: boolean
   tables?: boolean
-  writes?: readonly MediaType[]
+  protobuf?: 'metadata' | 'all'
 } = {}): Offer {
   return {
-    writes,
+    writes: mediaTypes,
     stream,
-    transforms: (as, mediaType) =>
-      as === undefined || (isMeta(as) && ((tables && isTable(as) && mediaType !== PROTOBUF_TYPE) || isPartial(as))),
+    transforms(as, mediaType) {
+      if (as === undefined) return mediaType !== PROTOBUF_TYPE || protobuf === 'all'
+      return isMeta(as) && ((tables && isTable(as) && mediaType !== PROTOBUF_TYPE) || isPartial(as))
+    },
   }
 }
 

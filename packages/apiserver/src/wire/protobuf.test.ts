@@ -5,6 +5,7 @@ import type { Json } from '@crosstie/kube'
 import fc from 'fast-check'
 import { decodeJson } from './json.js'
 import { decodeProtobuf, ProtobufError } from './protobuf.js'
+import { encodeProtobuf } from './protobuf-encode.js'
 
 interface Vector {
   readonly kind: string
@@ -20,6 +21,13 @@ const vectors = decodeJson(readFileSync(new URL('../../src/wire/testdata/protobu
 for (const [i, { kind, apiVersion, protobuf, json }] of vectors.entries()) {
   test(`${i}: ${apiVersion} ${kind} reads like its JSON`, () => {
     assert.deepEqual(decodeProtobuf(Buffer.from(protobuf, 'base64')).value, json)
+  })
+}
+
+for (const [i, { kind, apiVersion, protobuf }] of vectors.entries()) {
+  test(`${i}: ${apiVersion} ${kind} is written as it was read`, () => {
+    const { value } = decodeProtobuf(Buffer.from(protobuf, 'base64'))
+    assert.deepEqual(decodeProtobuf(encodeProtobuf(value)).value, value)
   })
 }
 
