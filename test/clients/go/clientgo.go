@@ -16,6 +16,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +54,7 @@ var clientGo = []step{
 	{"a namespace of its own", makeNamespace},
 	{"discovery says the same aggregated and not", discoveryAgrees},
 	{"built-in kinds as protobuf", builtInsAsProtobuf},
+	{"answers as protobuf say what JSON says", protobufAnswers},
 	{"paging with continue", pagingWithContinue},
 	{"informers stream their first list", informersStream},
 	{"dynamic client and informer", dynamicClient},
@@ -208,6 +211,89 @@ func builtInsAsProtobuf(ctx context.Context, w *world) error {
 		return err
 	}
 	return client.CoreV1().Secrets(w.namespace).Delete(ctx, "bytes", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}})
+}
+
+// protobufAnswers reads every built-in kind twice, once accepting nothing but protobuf.
+func protobufAnswers(ctx context.Context, w *world) error {
+	only := protobuf(w.config)
+	only.AcceptContentTypes = only.ContentType
+	json := rest.CopyConfig(w.config)
+	json.ContentType, json.AcceptContentTypes = "application/json", "application/json"
+	lists := map[string]func(*rest.Config) (runtimeObject, error){
+		"namespaces": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).CoreV1().Namespaces().List(ctx, named("default"))
+		},
+		"configmaps": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).CoreV1().ConfigMaps(w.namespace).List(ctx, all)
+		},
+		"secrets": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).CoreV1().Secrets(w.namespace).List(ctx, all)
+		},
+		"serviceaccounts": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).CoreV1().ServiceAccounts(w.namespace).List(ctx, all)
+		},
+		"leases": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).CoordinationV1().Leases(w.namespace).List(ctx, all)
+		},
+		"roles": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).RbacV1().Roles(w.namespace).List(ctx, all)
+		},
+		"clusterroles": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).RbacV1().ClusterRoles().List(ctx, named("view"))
+		},
+		"bindings": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).RbacV1().ClusterRoleBindings().List(ctx, named("cluster-admin"))
+		},
+		"definitions": func(c *rest.Config) (runtimeObject, error) {
+			return apiextensions.NewForConfigOrDie(c).ApiextensionsV1().CustomResourceDefinitions().List(ctx, named("widgets."+group))
+		},
+		"one role": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).RbacV1().Roles(w.namespace).Get(ctx, "reader", metav1.GetOptions{})
+		},
+		"a review": func(c *rest.Config) (runtimeObject, error) {
+			return clientset(c).AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{ObjectMeta: metav1.ObjectMeta{}}, metav1.CreateOptions{})
+		},
+	}
+	for name, list := range lists {
+		want, err := list(json)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		got, err := list(only)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, object := range []runtimeObject{want, got} {
+			if l, ok := object.(metav1.ListInterface); ok {
+				l.SetResourceVersion("")
+			}
+			if o, ok := object.(metav1.Object); ok && name == "a review" {
+				o.SetCreationTimestamp(metav1.Time{})
+			}
+		}
+		if err := expect(equality.Semantic.DeepEqual(want, got), "%s:\nJSON %#v\nprotobuf %#v", name, want, got); err != nil {
+			return err
+		}
+	}
+	_, err := clientset(only).CoreV1().Secrets(w.namespace).Get(ctx, "absent", metav1.GetOptions{})
+	if err := expect(apierrors.IsNotFound(err), "an error as protobuf: %v", err); err != nil {
+		return err
+	}
+	one := int64(1)
+	watcher, err := clientset(only).RbacV1().Roles(w.namespace).Watch(ctx, metav1.ListOptions{TimeoutSeconds: &one})
+	if err != nil {
+		return err
+	}
+	defer watcher.Stop()
+	event, open := <-watcher.ResultChan()
+	role, ok := event.Object.(*rbacv1.Role)
+	return expect(open && ok && event.Type == watch.Added && role.Name == "reader" && len(role.Rules) == 1, "watched %v", event)
+}
+
+var all = metav1.ListOptions{}
+
+func named(name string) metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: "metadata.name=" + name}
 }
 
 func pagingWithContinue(ctx context.Context, w *world) error {
