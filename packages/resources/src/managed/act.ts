@@ -110,7 +110,7 @@ async function update({ turn, client, sight, desired }: Gathered, differences: r
     ),
   )
   await publish(turn, updated?.connection ?? {}, { evenConflicts: true })
-  const fields = differences.length > 0 ? `: ${describe(differences)}` : ''
+  const fields = differences.length > 0 ? `: ${describe(turn, differences)}` : ''
   turn.event('Normal', 'UpdatedExternalResource', `Successfully requested update of external resource${fields}`)
 }
 
@@ -157,11 +157,11 @@ function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decisi
       return now(
         'True',
         'NotAllowed',
-        describe([...decision.differences, ...immutable]) || 'the provider reports a difference',
+        describe(turn, [...decision.differences, ...immutable]) || 'the provider reports a difference',
       )
     }
-    if (immutable.length > 0) return now('True', 'Immutable', describe(immutable))
-    if (ignored.length > 0) return now('True', 'Ignored', describe(ignored))
+    if (immutable.length > 0) return now('True', 'Immutable', describe(turn, immutable))
+    if (ignored.length > 0) return now('True', 'Ignored', describe(turn, ignored))
     return undefined
   }
   const condition = open()
@@ -173,7 +173,7 @@ function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decisi
     return condition
   }
   if (decision.calls.includes('Update')) {
-    return changedByUser && !held ? undefined : now('False', 'Corrected', describe(decision.differences))
+    return changedByUser && !held ? undefined : now('False', 'Corrected', describe(turn, decision.differences))
   }
   return held?.status === 'True' ? now('False', 'InStep', '') : undefined
 }
@@ -181,15 +181,16 @@ function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decisi
 const FIELDS_SHOWN = 10
 const VALUE_SHOWN = 80
 
-function describe(differences: readonly Difference[]): string {
+function describe({ secrets }: Turn, differences: readonly Difference[]): string {
   const shown = differences.slice(0, FIELDS_SHOWN).map(({ path, desired, observed }) => {
-    return `${path}: wanted ${short(desired)}, is ${short(observed)}`
+    // Masked before it is cut: half a secret would not be recognised.
+    const shortened = (value: unknown) => short(secrets.redact(value === undefined ? 'absent' : stringify(value)))
+    return `${path}: wanted ${shortened(desired)}, is ${shortened(observed)}`
   })
   const more = differences.length - shown.length
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
 
-function short(value: unknown): string {
-  const text = value === undefined ? 'absent' : stringify(value)
+function short(text: string): string {
   return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text
 }

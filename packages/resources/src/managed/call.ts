@@ -1,5 +1,6 @@
 import { messageOf } from '@crosstie/kube'
 import { readProviderConfig } from '../providerconfig/use.js'
+import { learnSecrets } from './secrets.js'
 import { step, type Turn } from './turn.js'
 
 /** Connects to the provider with what the object's ProviderConfig says. */
@@ -42,6 +43,7 @@ export async function disconnect(turn: Turn, client: unknown): Promise<void> {
   try {
     await dispose.call(client)
   } catch (error) {
+    await learnSecrets(turn)
     turn.event('Warning', 'CannotDisconnectFromProvider', messageOf(error))
   }
 }

@@ -17,7 +17,7 @@ import {
   tagKey,
   withFinalizer,
 } from './meta.js'
-import { publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
+import { learnSecrets, publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
 import { Failure, step, type Turn, type Values } from './turn.js'
 
 /**
@@ -91,6 +91,7 @@ async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promis
   try {
     return await create()
   } catch (error) {
+    await learnSecrets(turn)
     if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
     await noteFailure(turn, error)
     const message = `create failed: ${messageOf(error)}`

@@ -32,6 +32,7 @@ export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
     { reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' },
     () => look(turn, client),
   )
+  turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
   if (sight.exists) turn.saw(sight)
   return { turn, client, sight, forProvider, ...factsOf(turn, sight, forProvider) }
@@ -94,7 +95,8 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
-  const fill = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
+  const empty = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
+  const fill = withoutSecrets(turn, empty)
   const { finalizers = [] } = managed.metadata
   const facts: Facts = {
     deleted: isDeleted(managed),
@@ -110,6 +112,12 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
     onlyObserve: policies.onlyObserve,
   }
   return { facts, fill, ...compared }
+}
+
+/** A sensitive value that the provider reports in some other field must not become part of the spec. */
+function withoutSecrets({ secrets }: Turn, fill: Values): Values {
+  if (!secrets.holds(fill)) return fill
+  return Object.fromEntries(Object.entries(fill).filter(([, value]) => !secrets.holds(value)))
 }
 
 /** Where spec and external resource differ, and which of that is not to be, or cannot be, corrected. */

@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '@crosstie/kube'
+import { type KubeObject, type OwnerReference, parseGoDuration } from '@crosstie/kube'
 
 /** What a managed resource says in its metadata. */
 
@@ -129,34 +129,16 @@ export function createdWithin({ succeeded }: CreateHistory, milliseconds: number
 }
 
 /** A duration as Go writes it (`1h30m`, `100ms`), in nanoseconds; undefined when it is none, or not positive. */
-export function parseDuration(text: string): bigint | undefined {
-  const match = /^\+?((?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.exec(text)
-  if (!match) return undefined
-  let total = 0n
-  for (const [, whole = '', fraction = '', unit] of text.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
-    const scale = nanoseconds[unit!]!
-    total += BigInt(whole || '0') * scale
-    if (fraction) total += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
-  }
-  return total > 0n && total < 1n << 63n ? total : undefined
-}
-
-const nanoseconds: Record<string, bigint> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
+export function positiveDuration(text: string): bigint | undefined {
+  const duration = parseGoDuration(text)
+  return duration !== undefined && duration > 0n ? duration : undefined
 }
 
 /** The poll interval that the object asks for, in seconds. */
 export function pollIntervalOf(object: KubeObject): number | undefined {
   const text = annotationOf(object, annotations.pollInterval)
   if (text === '') return undefined
-  const duration = parseDuration(text)
+  const duration = positiveDuration(text)
   return duration === undefined ? undefined : Number(duration) / 1e9
 }
 

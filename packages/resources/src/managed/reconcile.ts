@@ -8,6 +8,7 @@ import { gather } from './gather.js'
 import type { Kit, Next } from './kit.js'
 import { isDeleted, isPaused, isProvisioning } from './meta.js'
 import { resolveReferences } from './references.js'
+import { learnSecrets } from './secrets.js'
 import { Failure, Turn } from './turn.js'
 
 /**
@@ -110,13 +111,21 @@ async function reportFailure(turn: Turn | undefined, error: unknown): Promise<Ne
   // Somebody wrote the object while we worked. That is ordinary life, not
   // news: we look again, and tell nobody.
   if (isConflict(error) && !(error instanceof Failure)) return { after: 'backoff' }
-  if (!turn || !(error instanceof Failure)) throw error
+  if (!turn) throw error
+  await learnSecrets(turn)
+  if (!(error instanceof Failure)) throw redacted(turn, error)
   if (error.reason) turn.event('Warning', error.reason, error.eventMessage)
   try {
     await turn.report(...error.conditions, conditions.reconcileError(error.message))
   } catch (failed) {
     if (isConflict(failed)) return { after: 'backoff' }
-    throw failed
+    throw redacted(turn, failed)
   }
   return { after: 'backoff' }
+}
+
+/** What is thrown ends in a log. */
+function redacted(turn: Turn, error: unknown): unknown {
+  const message = turn.secrets.redact(messageOf(error))
+  return message === messageOf(error) ? error : new Error(message)
 }

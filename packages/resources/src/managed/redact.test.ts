@@ -24,3 +24,26 @@ test('a secret inside another does not break it up', () => {
   redactor.add('abcdefgh')
   assert.equal(redactor.redact('abcdefgh abcd'), '<redacted> <redacted>')
 })
+
+test('a secret inside of something encoded is found wherever it begins', () => {
+  const secret = 'hunter22-hunter22'
+  const redactor = new Redactor()
+  redactor.add(secret)
+  for (const before of ['', 'a', 'ab', 'abc', 'admin:']) {
+    for (const after of ['', 'x', 'xy']) {
+      const encoded = Buffer.from(before + secret + after).toString('base64')
+      assert.match(redactor.redact(encoded), /<redacted>/, `${before} ${after}`)
+    }
+  }
+  assert.equal(redactor.redact(Buffer.from(secret).toString('hex')), '<redacted>')
+})
+
+test('what the provider reports is masked only where it holds the value of a sensitive field', () => {
+  const redactor = new Redactor()
+  redactor.addConnection({ endpoint: 'db.example.org', password: 'pw' })
+  redactor.addValue('hunter22')
+  const reported = { endpoint: 'db.example.org', urls: ['x://u:hunter22@h', 'x://h'], size: 3 }
+  assert.deepEqual(redactor.mask(reported), { ...reported, urls: ['x://u:<redacted>@h', 'x://h'] })
+  const clean = { endpoint: 'db.example.org' }
+  assert.equal(redactor.mask(clean), clean)
+})

@@ -1,6 +1,13 @@
+import { isObject } from '@crosstie/kube'
+
+/** Connection details whose names say that they open something are secrets however short they are. */
+const OPENS = /passw|secret|token|credential|private|key$/i
+
 /** Values that must not be shown to anybody, gathered as they are read, and taken out of whatever is told. */
 export class Redactor {
   readonly #forms = new Set<string>()
+  /** Values of sensitive fields that are long enough not to be an ordinary word by chance. */
+  readonly #values = new Set<string>()
 
   /** A value that is a secret as a whole. Very short ones would blot out ordinary words. */
   add(value: string): void {
@@ -8,10 +15,30 @@ export class Redactor {
     for (const form of [
       value,
       encodeURIComponent(value),
+      encodeURI(value),
       JSON.stringify(value).slice(1, -1),
       Buffer.from(value).toString('base64'),
     ]) {
       this.#forms.add(form)
+    }
+    if (value.length < 8) return
+    for (const form of encodedWithin(value)) this.#forms.add(form)
+    // Messages quote single lines of keys and certificates.
+    if (value.includes('\n')) for (const line of value.split(/[\r\n]+/)) if (line.length >= 16) this.#forms.add(line)
+  }
+
+  /** The value of a sensitive field: not even what the provider reports may hold it. */
+  addValue(value: string): void {
+    this.add(value)
+    if (value.length >= 8) this.#values.add(value)
+  }
+
+  /** Connection details, by name. */
+  addConnection(details: Readonly<Record<string, string | undefined>> = {}): void {
+    for (const [name, value] of Object.entries(details)) {
+      if (value === undefined) continue
+      if (OPENS.test(name)) this.add(value)
+      else this.addDetail(value)
     }
   }
 
@@ -32,4 +59,43 @@ export class Redactor {
     const forms = [...this.#forms].sort((a, b) => b.length - a.length)
     return forms.reduce((rest, form) => rest.replaceAll(form, '<redacted>'), text)
   }
+
+  /** A value with every text in it that holds the value of a sensitive field masked; the same value when none does. */
+  mask<T>(value: T): T {
+    return this.holds(value) ? (this.#masked(value) as T) : value
+  }
+
+  /** Is the value of a sensitive field anywhere in it? */
+  holds(value: unknown): boolean {
+    if (this.#values.size === 0) return false
+    if (typeof value === 'string') return this.#isHeldBy(value)
+    if (Array.isArray(value)) return value.some((item) => this.holds(item))
+    return isObject(value) && Object.entries(value).some(([key, inner]) => this.#isHeldBy(key) || this.holds(inner))
+  }
+
+  #isHeldBy(text: string): boolean {
+    for (const value of this.#values) if (text.includes(value)) return true
+    return false
+  }
+
+  #masked(value: unknown): unknown {
+    if (typeof value === 'string') return this.#isHeldBy(value) ? this.redact(value) : value
+    if (Array.isArray(value)) return value.map((item) => this.#masked(item))
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.#masked(key), this.#masked(inner)]))
+  }
+}
+
+/** What the value looks like in hexadecimal, and inside of something longer in Base64, as in `user:password`. */
+function encodedWithin(value: string): readonly string[] {
+  const bytes = Buffer.from(value)
+  const within = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    // The first and the last character also carry bits of the neighbours.
+    const whole = encoded.slice(before === 0 ? 0 : before + 1)
+    return (before + bytes.length) % 3 === 0 ? whole : whole.slice(0, -1)
+  })
+  return [bytes.toString('hex'), ...within, ...within.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))]
 }

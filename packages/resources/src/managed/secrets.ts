@@ -1,11 +1,19 @@
 import { type Condition, isObject, type KubeObject, setFieldValue } from '@crosstie/kube'
-import { publishConnection, readSecretKey } from '../connection/publish.js'
-import { secretRefField } from '../definition/schema.js'
+import { publishConnection, readSecretKey, type Secret, secretType } from '../connection/publish.js'
+import { type FoundNode, secretRefField } from '../definition/schema.js'
 import type { ConnectionDetails } from '../external/external.js'
 import { isDeleted } from './meta.js'
 import { step, type Turn, type Values } from './turn.js'
 
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+const LEARN_MS = 5_000
+
+interface SecretKeyRef {
+  readonly name: string
+  readonly namespace: string
+  readonly key: string
+}
 
 /**
  * forProvider with the values that its secret references name. The values
@@ -17,16 +25,69 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
   for (const { path } of turn.kit.sensitiveFields) {
     const ref = at(forProvider, [...path.slice(0, -1), secretRefField(path.at(-1)!)])
     if (!ref) continue
-    const key = ref as { name: string; namespace: string; key: string }
+    const key = ref as SecretKeyRef
     const value = await readSecretKey(turn.kit.client, key, turn.signal)
     // Who deletes the Secret along with the object must not be left with an object that cannot go.
     if (value === undefined && isDeleted(turn.managed)) continue
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
-    turn.secrets.add(value)
+    turn.secrets.addValue(value)
+    filled = set(filled, path, value)
+  }
+  return await withKeptValues(turn, filled)
+}
+
+/** What was made up for the creation is kept in the connection Secret, and is what the other calls are given. */
+async function withKeptValues(turn: Turn, forProvider: Values): Promise<Values> {
+  const key = connectionSecretOf(turn.managed)
+  const missing = key ? generatedFields(turn, forProvider) : []
+  let filled = forProvider
+  for (const { path } of missing) {
+    const value = await readSecretKey(turn.kit.client, { ...key!, key: path.join('.') }, turn.signal)
+    if (value === undefined) continue
+    turn.secrets.addValue(value)
     filled = set(filled, path, value)
   }
   return filled
+}
+
+/** Sensitive fields that must have a value and that nobody gave one. */
+function generatedFields({ kit }: Turn, forProvider: Values): readonly FoundNode[] {
+  return kit.sensitiveFields.filter(
+    ({ path, node }) =>
+      node.sensitive?.generate &&
+      !node.optional &&
+      at(forProvider, path) === undefined &&
+      (path.length === 1 || at(forProvider, path.slice(0, -1)) !== undefined),
+  )
+}
+
+/**
+ * Learns all secrets of the object before something of unknown content is told
+ * of: a provider's error may quote what another call, or another process, gave it.
+ */
+export async function learnSecrets(turn: Turn): Promise<void> {
+  const { kit, managed, secrets } = turn
+  const read = async (key: { name: string; namespace: string }) => {
+    try {
+      const signal = turn.signal.aborted ? AbortSignal.timeout(LEARN_MS) : turn.signal
+      const { data = {} } = await kit.client.get<Secret>(secretType, key, { signal })
+      return Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()] as const)
+    } catch {
+      // Whatever keeps us from reading it is told of by the step that needed it.
+      return []
+    }
+  }
+  for (const values of kit.sensitiveFields.length > 0 ? [turn.forProvider, turn.initProvider ?? {}] : []) {
+    for (const { path } of kit.sensitiveFields) {
+      const ref = at(values, [...path.slice(0, -1), secretRefField(path.at(-1)!)]) as SecretKeyRef | undefined
+      if (!ref) continue
+      for (const [name, value] of await read({ name: ref.name, namespace: ref.namespace }))
+        if (name === ref.key) secrets.addValue(value)
+    }
+  }
+  const connection = connectionSecretOf(managed)
+  if (connection) secrets.addConnection(Object.fromEntries(await read(connection)))
 }
 
 /**
@@ -36,16 +97,14 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
  */
 export async function withGeneratedValues(turn: Turn, forProvider: Values): Promise<Values> {
   let filled = forProvider
-  for (const { path, node } of turn.kit.sensitiveFields) {
-    if (!node.sensitive?.generate || node.optional || at(filled, path) !== undefined) continue
-    if (path.length > 1 && at(filled, path.slice(0, -1)) === undefined) continue
+  for (const { path, node } of generatedFields(turn, forProvider)) {
     const key = connectionSecretOf(turn.managed)
     const name = path.join('.')
     if (!key)
       throw new Error(`set ${secretRefField(name)}, or writeConnectionSecretToRef for a generated value to be kept in`)
     const kept = await readSecretKey(turn.kit.client, { ...key, key: name }, turn.signal)
-    const value = kept ?? made(turn, node.sensitive.length)
-    turn.secrets.add(value)
+    const value = kept ?? made(turn, node.sensitive!.length)
+    turn.secrets.addValue(value)
     if (kept === undefined) await publishConnection(turn.kit.client, turn.managed, key, { [name]: value }, turn.signal)
     filled = set(filled, path, value)
   }
@@ -62,9 +121,9 @@ export async function publish(
   details: ConnectionDetails,
   more: { readonly conditions?: readonly Condition[]; readonly evenConflicts?: boolean } = {},
 ): Promise<void> {
+  turn.secrets.addConnection(details)
   const key = connectionSecretOf(turn.managed)
   if (!key) return
-  for (const value of Object.values(details)) if (value !== undefined) turn.secrets.addDetail(value)
   await step({ reason: 'CannotPublishConnectionDetails', both: true, ...more }, () =>
     publishConnection(turn.kit.client, turn.managed, key, details, turn.signal),
   )

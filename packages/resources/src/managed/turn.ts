@@ -144,7 +144,7 @@ export class Turn {
 
   /** Remembers what was seen, for whatever status is written in the end. */
   saw(sight: Present): void {
-    this.#atProvider = this.policies.may.observe ? project(this.kit, sight.atProvider) : undefined
+    this.#atProvider = this.policies.may.observe ? this.secrets.mask(project(this.kit, sight.atProvider)) : undefined
     if (sight.ready !== undefined) {
       const said = sight.ready
       this.#ready = said === true ? conditions.available() : said === false ? conditions.unavailable() : said

@@ -12,8 +12,8 @@ import {
   haveSameController,
   isPaused,
   newReconcileRequest,
-  parseDuration,
   parseTime,
+  positiveDuration,
   withControllerReference,
   withFinalizer,
   withoutFinalizer,
@@ -89,7 +89,7 @@ const suites: Record<string, (vector: Vector) => Vector> = {
   }),
   paused: ({ value }) => ({ paused: isPaused(noted(annotations.paused, value)) }),
   pollInterval: ({ value, nanoseconds }) => {
-    const duration = parseDuration(value ?? '')
+    const duration = positiveDuration(value ?? '')
     const same = Number(duration ?? 0n) === nanoseconds
     return { ok: duration !== undefined, nanoseconds: same ? nanoseconds : Number(duration) }
   },
