@@ -33,20 +33,19 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
   if (body.type === 'strategic' && request.served.definition.crd) throw unsupportedStrategic()
   return await modify(engine, request, (live) => {
     const patched = patchOf(request, live, body)
-    const object = sameAsUrl(request, patchedObject(request, patched, body))
+    const object = sameAsUrl(request, patchedObject(engine, request, patched, body))
     checkRevision(request, object, live, true)
     return { object }
   })
 }
 
 /** What a patch makes must still be of the kind. */
-function patchedObject(request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
+function patchedObject(engine: Engine, request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
   const { served } = request
   try {
     const { apiVersion, kind } = patched
-    if (!served.definition.crd && (apiVersion !== served.apiVersion || kind !== served.type.kind)) {
-      throw new UnfitError(unregistered(apiVersion, kind))
-    }
+    const same = apiVersion === served.apiVersion && kind === served.type.kind
+    if (!served.definition.crd && !same) throw misread(engine, request, patched)
     return complete(request, patched, body.strictErrors)
   } catch (error) {
     if (!(error instanceof UnfitError)) throw error
@@ -61,6 +60,22 @@ function shownPatched({ served }: WriteRequest, patched: KubeObject): string {
   if (!served.definition.crd) return stringify(patched)
   const { managedFields: _, ...metadata } = patched.metadata ?? {}
   return printJson({ ...patched, metadata })
+}
+
+/** Go reads what calls itself a Secret as a Secret, and only then finds that it was none that was asked for. */
+function misread({ registry }: Engine, { served }: WriteRequest, patched: KubeObject): UnfitError {
+  const { apiVersion, kind } = patched
+  const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' }
+  const other = registry.byKind(group, version, String(kind))
+  if (!other?.definition.strategy.decode) return new UnfitError(unregistered(apiVersion, kind))
+  try {
+    other.definition.strategy.decode(patched, version, undefined)
+  } catch (error) {
+    if (error instanceof UnfitError) return error
+    throw error
+  }
+  const internal = served.definition.group.split('.')[0] || 'core'
+  return new UnfitError(`converting (${version}.${kind}) to (${internal}.${served.type.kind}): unknown conversion`)
 }
 
 function unregistered(apiVersion: string, kind: string): string {
