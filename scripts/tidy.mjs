@@ -1,4 +1,4 @@
-// Checks what a linter does not know: the direction of imports and the size of files.
+// Checks what a linter does not know: the direction of imports, the size of files, where links lead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { layers, mayImport } from './layers.mjs'
@@ -10,6 +10,7 @@ const complaints = []
 for (const folder of folders) {
   for (const file of sourceFiles(folder)) checkFile(folder, file)
 }
+for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')]) checkLinks(page)
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
@@ -23,6 +24,19 @@ function checkFile(folder, file) {
     const to = specifier && importedFolder(file, specifier)
     if (to && !mayImport(folder, to)) complaints.push(`${file}:${index + 1}: ${folder} may not import ${to}`)
   })
+}
+
+/** A link to a file of ours must lead to one. */
+function checkLinks(page) {
+  for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue
+    if (!existsSync(join(dirname(page), target))) complaints.push(`${page}: the link to ${target} leads nowhere`)
+  }
+}
+
+function pagesBelow(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return files.filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
 }
 
 /** Both '@crosstie/kube' and '../../kube/src/errors.js' mean packages/kube. */
