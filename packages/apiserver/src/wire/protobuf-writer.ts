@@ -1,6 +1,7 @@
 import { WIRE_64_BITS, WIRE_BYTES, WIRE_VARINT } from './protobuf-reader.js'
 
 const FIRST_BYTES = 1024
+const VARINT_BYTES_MAX = 10
 
 /** Puts one message together, part by part. */
 export class Writer {
@@ -50,11 +51,22 @@ export class Writer {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at)
   }
 
-  /** A message inside of this one. */
+  /** A message inside of this one. Its length comes first and is known last: most fit into the byte that is kept free. */
   message(number: number, fill: (writer: Writer) => void): void {
-    const inner = new Writer()
-    fill(inner)
-    this.bytes(number, inner.#bytes.subarray(0, inner.#at))
+    this.#tag(number, WIRE_BYTES)
+    this.#room(1)
+    const start = this.#at++
+    fill(this)
+    const end = this.#at
+    const length = end - start - 1
+    const size = length < 0x80 ? 1 : Math.ceil((32 - Math.clz32(length)) / 7)
+    if (size > 1) {
+      this.#room(size)
+      this.#bytes.copyWithin(start + size, start + 1, end)
+    }
+    this.#at = start
+    this.#varint(length)
+    this.#at = end + size - 1
   }
 
   #tag(number: number, wire: number): void {
@@ -62,7 +74,7 @@ export class Writer {
   }
 
   #varint(value: number): void {
-    this.#room(10)
+    this.#room(VARINT_BYTES_MAX)
     let rest = value
     while (rest >= 0x80) {
       this.#bytes[this.#at++] = (rest % 0x80) | 0x80
@@ -72,7 +84,7 @@ export class Writer {
   }
 
   #large(value: bigint): void {
-    this.#room(10)
+    this.#room(VARINT_BYTES_MAX)
     let rest = value
     while (rest >= 0x80n) {
       this.#bytes[this.#at++] = Number(rest & 0x7fn) | 0x80
