@@ -127,14 +127,25 @@ export async function readSecretKey(
   key: SecretKey & { readonly key: string },
   signal?: AbortSignal,
 ): Promise<string | undefined> {
+  return (await readSecretValue(client, key, signal))?.value
+}
+
+/** The same, with the revision of the Secret that it was read from. */
+export async function readSecretValue(
+  client: Client,
+  key: SecretKey & { readonly key: string },
+  signal?: AbortSignal,
+): Promise<{ readonly value: string; readonly revision: string } | undefined> {
   try {
-    const { data } = await client.get<Secret>(
+    const { data, metadata } = await client.get<Secret>(
       secretType,
       { name: key.name, namespace: key.namespace },
       signal ? { signal } : {},
     )
     const value = data?.[key.key]
-    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
+    if (value === undefined) return undefined
+    const revision = `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}`
+    return { value: Buffer.from(value, 'base64').toString('utf8'), revision }
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

@@ -9,6 +9,7 @@ import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
 import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer } from './meta.js'
 import { applyOwn } from './ownfields.js'
+import { noteGiven, withRotated } from './rotation.js'
 import { publish } from './secrets.js'
 import { step, type Turn } from './turn.js'
 
@@ -69,6 +70,8 @@ export async function release(turn: Turn): Promise<Next> {
   kit.listing?.forget(managed.metadata.uid ?? '')
   kit.touched.delete(managed.metadata.uid ?? '')
   kit.unresolved.delete(managed.metadata.uid ?? '')
+  kit.secretUsers.forget(managed.metadata.uid ?? '')
+  kit.sent.delete(managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 
@@ -76,7 +79,9 @@ export async function release(turn: Turn): Promise<Next> {
 async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const { turn, sight, fill } = gathered
   if (!sight.exists) throw new Error('only what exists can settle')
-  const changedByUser = !turn.alreadyReported
+  // A new value in a Secret is the user's doing too.
+  const { length } = gathered.rotated
+  const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
   await publish(turn, sight.connection ?? {})
   await noteName(turn, sight.externalName, true)
   if (decision.lateInitialize) {
@@ -86,12 +91,23 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
     })
   }
   if (decision.calls.includes('Update')) await update(gathered, decision.differences)
+  if (decision.calls.includes('Update') || gathered.rotated.length === 0) await noteSecrets(turn)
   const drift = drifted(gathered, decision, changedByUser)
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
 }
 
-async function update({ turn, client, sight, desired }: Gathered, differences: readonly Difference[]): Promise<void> {
+/** Only once the provider has them: if we die before this, it is told again, which does no harm. */
+async function noteSecrets(turn: Turn): Promise<void> {
+  const notes = noteGiven(turn)
+  if (Object.keys(notes).length === 0 || !turn.policies.may.update) return
+  await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: notes }))
+}
+
+async function update(
+  { turn, client, sight, desired, rotated }: Gathered,
+  differences: readonly Difference[],
+): Promise<void> {
   const { kind } = turn.kit
   const observed = sight.exists ? sight.atProvider : {}
   const telling = { reason: 'CannotUpdateExternalResource', prefix: 'update failed: ', evenConflicts: true }
@@ -102,7 +118,7 @@ async function update({ turn, client, sight, desired }: Gathered, differences: r
         managed: turn.managed,
         externalName: turn.externalName,
         forProvider: desired,
-        changed: changedValues(kind.parameters, desired, observed),
+        changed: withRotated(turn, changedValues(kind.parameters, desired, observed), rotated),
         differences,
         tags: tagsFor(turn, desired),
         signal: turn.signal,

@@ -1,5 +1,6 @@
 import type { Controller, Watched } from '@crosstie/controller'
 import { conditionsOf, groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import { secretType } from '../connection/publish.js'
 import type { ManagedKind } from '../definition/define.js'
 import { type Kit, kitFor, type ManagedOptions, type Next } from './kit.js'
 import { desiredStateChanged, isDeleted } from './meta.js'
@@ -25,7 +26,7 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
     name: groupResource(kind.type),
     kind,
     type: kind.type,
-    watches: referenceTargets(kit).map((type) => whoWaitFor(kit, type)),
+    watches: [...referenceTargets(kit).map((type) => whoWaitFor(kit, type)), ...whoReadSecrets(kit)],
     async reconcile(key, signal) {
       try {
         const next = await reconcile(kit, key, signal)
@@ -58,4 +59,9 @@ function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
 /** What could not be resolved may resolve when anything of the referenced kind changes. */
 function whoWaitFor(kit: Kit, type: ResourceType): Watched {
   return { type, concerns: () => [...kit.unresolved.values()] }
+}
+
+/** A value that changed in a Secret is for the provider to know. */
+function whoReadSecrets({ sensitiveFields, secretUsers }: Kit): readonly Watched[] {
+  return sensitiveFields.length > 0 ? [{ type: secretType, concerns: (secret) => secretUsers.of(secret) }] : []
 }

@@ -5,6 +5,7 @@ import { createInDoubt, identityTags, nameOnlyByToken, searchLost } from './crea
 import type { Facts } from './decide.js'
 import { differencesOf, emptyFields, leaveAlone } from './difference.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
+import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
 import { step, type Turn, type Values } from './turn.js'
 
@@ -23,6 +24,8 @@ export interface Gathered {
   /** Differences that the user told us to leave alone, and those that cannot be changed. */
   readonly ignored: readonly Difference[]
   readonly immutable: readonly Difference[]
+  /** Sensitive fields whose value changed in its Secret. */
+  readonly rotated: readonly Difference[]
 }
 
 /** Looks at the external resource and draws up the facts. */
@@ -89,12 +92,14 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
-type Drawn = Pick<Gathered, 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
+type Drawn = Pick<Gathered, 'rotated' | 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
 
 function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
+  const rotated = sight.exists && !isDeleted(managed) ? rotatedSecrets(turn) : []
+  const differences = [...compared.differences, ...rotated]
   const empty = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
   const fill = withoutSecrets(turn, empty)
   const { finalizers = [] } = managed.metadata
@@ -106,12 +111,12 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
     createInDoubt: createInDoubt(turn),
     nameOnlyByToken: nameOnlyByToken(turn),
     lateInitialize: Object.keys(fill).length > 0,
-    differences: compared.differences,
-    upToDate: sight.exists && sight.upToDate !== false && compared.differences.length === 0,
+    differences,
+    upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
     may: policies.may,
     onlyObserve: policies.onlyObserve,
   }
-  return { facts, fill, ...compared }
+  return { facts, fill, rotated, ...compared }
 }
 
 /** A sensitive value that the provider reports in some other field must not become part of the spec. */

@@ -8,6 +8,7 @@ import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
 import { OwnWrites } from './ownwrites.js'
+import { SecretUsers } from './secretusers.js'
 
 export type { Next } from '@crosstie/controller'
 
@@ -83,6 +84,10 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly pruned: Set<string>
   /** Objects whose references lead nowhere yet, by uid. */
   readonly unresolved: Map<string, ObjectKey>
+  /** Which objects read which Secrets. */
+  readonly secretUsers: SecretUsers
+  /** Digests of the sensitive values that the provider was given last, by uid and field, for this process alone. */
+  readonly sent: Map<string, ReadonlyMap<string, string>>
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
   /** External names that objects of this process are taking for their own, by name: two must not take one. */
@@ -112,6 +117,8 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
     unresolved: new Map(),
+    secretUsers: new SecretUsers(),
+    sent: new Map(),
     ownWrites: new OwnWrites(),
     claimed: new Map(),
     touched: new Map(),

@@ -10,6 +10,8 @@ export const annotations = {
   createPending: 'crossplane.io/external-create-pending',
   createSucceeded: 'crossplane.io/external-create-succeeded',
   createFailed: 'crossplane.io/external-create-failed',
+  /** Which revisions of Secrets the external resource has the values of. */
+  secretRevisions: 'crosstie.io/secret-revisions',
 } as const
 
 export const finalizer = 'finalizer.managedresource.crossplane.io'
@@ -149,7 +151,7 @@ export function newReconcileRequest(object: KubeObject): string | undefined {
   return token !== '' && token !== status?.lastHandledReconcileAt ? token : undefined
 }
 
-const ownNotes: readonly string[] = [annotations.createPending, annotations.createFailed]
+const ownNotes: readonly string[] = [annotations.createPending, annotations.createFailed, annotations.secretRevisions]
 
 /**
  * Is a change of the object a reason to reconcile? Our own notes and the

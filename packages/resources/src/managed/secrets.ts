@@ -1,5 +1,5 @@
 import { type Condition, isObject, type KubeObject, setFieldValue } from '@crosstie/kube'
-import { publishConnection, readSecretKey, type Secret, secretType } from '../connection/publish.js'
+import { publishConnection, readSecretKey, readSecretValue, type Secret, secretType } from '../connection/publish.js'
 import { type FoundNode, secretRefField } from '../definition/schema.js'
 import type { ConnectionDetails } from '../external/external.js'
 import { isDeleted } from './meta.js'
@@ -23,15 +23,21 @@ interface SecretKeyRef {
 export async function withSensitiveValues(turn: Turn, forProvider: Values): Promise<Values> {
   let filled = forProvider
   for (const { path } of turn.kit.sensitiveFields) {
-    const ref = at(forProvider, [...path.slice(0, -1), secretRefField(path.at(-1)!)])
+    const refPath = [...path.slice(0, -1), secretRefField(path.at(-1)!)]
+    const ref = at(forProvider, refPath)
     if (!ref) continue
     const key = ref as SecretKeyRef
-    const value = await readSecretKey(turn.kit.client, key, turn.signal)
+    const secret = `${key.namespace}/${key.name}`
+    turn.kit.secretUsers.add(secret, turn.managed)
+    const read = await readSecretValue(turn.kit.client, key, turn.signal)
+    const value = read?.value
     // Who deletes the Secret along with the object must not be left with an object that cannot go.
     if (value === undefined && isDeleted(turn.managed)) continue
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
     turn.secrets.addValue(value)
+    // What only initProvider names is for the creation alone.
+    if (at(turn.forProvider, refPath)) turn.given.set(path.join('.'), { path, secret, revision: read!.revision, value })
     filled = set(filled, path, value)
   }
   return await withKeptValues(turn, filled)

@@ -17,6 +17,7 @@ import type { Kit, Next } from './kit.js'
 import { type CreateHistory, createHistoryOf, externalNameOf, newReconcileRequest, pollIntervalOf } from './meta.js'
 import { type Policies, type PolicySpec, policiesOf } from './policy.js'
 import { Redactor } from './redact.js'
+import type { GivenSecret } from './rotation.js'
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -94,6 +95,8 @@ export class Turn {
   #managed: KubeObject
   /** Whatever is told passes here. */
   readonly secrets = new Redactor()
+  /** What was read from Secrets for fields of forProvider, by field. */
+  readonly given = new Map<string, GivenSecret>()
   #atProvider: Values | undefined
   #ready: Condition | undefined
 
