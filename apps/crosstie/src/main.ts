@@ -8,6 +8,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   controllers: async () => (await import('./commands/controllers.js')).controllers,
   restore: async () => (await import('./commands/restore.js')).restore,
   migrate: async () => (await import('./commands/migrate.js')).migrate,
+  trace: async () => (await import('./commands/trace.js')).trace,
   version: async () => (await import('./commands/version.js')).version,
 }
 

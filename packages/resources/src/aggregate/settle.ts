@@ -14,6 +14,7 @@ import {
 } from '../claim/words.js'
 import { type Contribution, contributions, readClass } from '../class/candidates.js'
 import { managedFor } from '../class/provision.js'
+import { refuseTakenNames } from '../class/taken.js'
 import { readConnection, writeConnection } from '../connection/copy.js'
 import { conditions } from '../managed/conditions.js'
 import { mergeConnections } from './connection.js'
@@ -93,6 +94,10 @@ async function provisionParts(
 ): Promise<readonly Part[]> {
   // All of them are configured before the first is made: a class that does not suit the claim stops them all.
   const wanted = missing.map((contribution) => ({ contribution, at: configured(claim, aggregate, contribution) }))
+  await refuseTakenNames(
+    kit,
+    wanted.map(({ contribution: { binding }, at }) => ({ binding, object: at(0) })),
+  )
   const made: Part[] = []
   await forEach(wanted, async ({ contribution: { binding }, at }) => {
     made.push({ binding, object: await makePart(kit, aggregate, binding.managed.type, at, signal) })

@@ -4,6 +4,7 @@ import { settleAggregate, whyNonsense } from '../aggregate/settle.js'
 import { readClass } from '../class/candidates.js'
 import { chooseClass } from '../class/choose.js'
 import { aggregateFor, claimReference, managedFor } from '../class/provision.js'
+import { refuseTakenNames } from '../class/taken.js'
 import { readConnection, writeConnection } from '../connection/copy.js'
 import { secretType } from '../connection/publish.js'
 import { conditions } from '../managed/conditions.js'
@@ -86,6 +87,7 @@ async function provision(turn: Turn): Promise<Next | undefined> {
   const object = binding
     ? managedFor(binding, { claim }, given, name)
     : aggregateFor(claim, claimReference(claim, { claim: kit.kind }), given, name)
+  if (binding) await refuseTakenNames(kit, [{ binding, object }])
   try {
     const made = await kit.client.create(type!, object, { signal })
     kit.events.event(claim, 'Normal', 'Provisioned', `Provisioned ${called(made)} with ${calledBy(classRef)}`)

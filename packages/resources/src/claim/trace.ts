@@ -1,0 +1,109 @@
+import {
+  type Client,
+  conditionsOf,
+  findFieldValue,
+  isNotFound,
+  type KubeObject,
+  type ResourceType,
+} from '@crosstie/kube'
+import { aggregateType } from '../aggregate/define.js'
+import { entriesOf } from '../aggregate/parts.js'
+import { whyNotReady } from './why.js'
+import { type ClaimSpec, calledBy, phaseOf, type Reference, referenceTo, refersTo, specOf } from './words.js'
+
+/** An object that a claim leads to, with its state. */
+export interface Traced {
+  readonly reference: Reference
+  /** How the claim or aggregate above is bound to it. */
+  readonly phase: string
+  readonly ready: 'True' | 'False' | 'Unknown'
+  /** Why it is not ready; empty when it is. */
+  readonly why: string
+  readonly children: readonly Traced[]
+  /** What it refers to and has no value of yet. */
+  readonly waitsFor: readonly Traced[]
+}
+
+export interface TraceOptions {
+  readonly client: Client
+  /** The kinds that the server has. */
+  readonly types: readonly ResourceType[]
+}
+
+/** The tree from a claim to all that meets it. */
+export async function traceClaim(options: TraceOptions, claim: KubeObject): Promise<Traced> {
+  const { resourceRef } = specOf<ClaimSpec>(claim)
+  const children = resourceRef?.name ? [await traceReference(options, resourceRef)] : []
+  return { ...traced(claim), children }
+}
+
+/** What somebody has to look at: the first object, from the leaves up, that is not ready for a reason of its own. */
+export function deepestCause(tree: Traced): Traced | undefined {
+  if (tree.ready === 'True') return undefined
+  for (const below of [...tree.children, ...tree.waitsFor]) {
+    if (below.waitsFor.some(({ ready }) => ready !== 'True')) continue
+    const cause = deepestCause(below)
+    if (cause) return cause
+  }
+  for (const below of [...tree.children, ...tree.waitsFor]) {
+    const cause = deepestCause(below)
+    if (cause) return cause
+  }
+  return tree
+}
+
+async function traceReference(options: TraceOptions, reference: Reference, depth = 0): Promise<Traced> {
+  const found = await read(options, reference)
+  if (!found) return missing(reference)
+  if (reference.uid && found.metadata.uid !== reference.uid) {
+    return { ...missing(reference), why: 'was deleted, and another has its name' }
+  }
+  const children = refersTo(reference, aggregateType)
+    ? await Promise.all(entriesOf(found).map((entry) => traceReference(options, entry, depth + 1)))
+    : []
+  const waitsFor = depth < DEPTH_MAX ? await unresolved(options, found, depth) : []
+  return { ...traced(found), children, waitsFor }
+}
+
+/** References may lead around in a circle. */
+const DEPTH_MAX = 5
+
+const missing = (reference: Reference): Traced => ({
+  reference,
+  phase: '',
+  ready: 'False',
+  why: 'does not exist',
+  children: [],
+  waitsFor: [],
+})
+
+function traced(object: KubeObject): Traced {
+  const ready = conditionsOf(object).find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+  const why = ready === 'True' ? '' : whyNotReady(object)
+  return { reference: referenceTo(object), phase: phaseOf(object) ?? '', ready, why, children: [], waitsFor: [] }
+}
+
+/** What the object says it cannot resolve, if it refers to it by name. */
+async function unresolved(options: TraceOptions, object: KubeObject, depth: number): Promise<readonly Traced[]> {
+  const message = whyNotReady(object)
+  const path = /cannot resolve references: (spec\.\S+?): /.exec(message)?.[1]
+  if (!path) return []
+  const name = (findFieldValue(object, `${path}Ref`) as Reference | undefined)?.name
+  const named = /(\S+?)\.(\S+) "([^"]+)" not found/.exec(message)
+  const type = named && options.types.find(({ group, resource }) => resource === named[1] && group === named[2])
+  if (!type || named[3] !== name) return []
+  const reference = { apiVersion: `${type.group}/${type.version}`, kind: type.kind, name }
+  return [await traceReference(options, reference, depth + 1)]
+}
+
+async function read({ client, types }: TraceOptions, reference: Reference): Promise<KubeObject | undefined> {
+  const type = types.find((each) => refersTo(reference, each))
+  if (!type) throw new Error(`the server has no kind of ${calledBy(reference)} (${reference.apiVersion})`)
+  try {
+    const { name, namespace } = reference
+    return await client.get(type, { name: name!, ...(namespace && type.namespaced ? { namespace } : {}) })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
