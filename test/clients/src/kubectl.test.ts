@@ -228,7 +228,7 @@ const all: Readonly<Record<string, Session>> = {
     `${k} describe validatingwebhookconfiguration kubectl-session`,
     `${k} describe mutatingwebhookconfiguration kubectl-session`,
     `${k} describe crd gizmos.kubectl.crosstie.example`,
-    `${k} describe clusterrole view`,
+    `${k} describe clusterrole view | grep -v crossplane[.]io`,
     `${k} describe clusterrole cluster-admin`,
     `${k} describe -n $NS configmap absent`,
     `${k} events -n $NS`,
