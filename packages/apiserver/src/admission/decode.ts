@@ -76,6 +76,7 @@ function typedBuiltIn(served: Served, { value, raw }: Body): KubeObject {
   const { kind } = served.type
   if (value === null) return { apiVersion: served.apiVersion, kind, metadata: {} }
   if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
+  checkTypeMetaIsText(kind, value, raw)
   const apiVersion = named(value, 'apiversion') || served.apiVersion
   const given = named(value, 'kind') || kind
   if (apiVersion !== served.apiVersion || given !== kind)
@@ -119,6 +120,7 @@ function typedCustom(served: Served, { value, raw }: Body): KubeObject {
   const text = raw ? Buffer.from(raw).toString('utf8').trim() : JSON.stringify(value)
   if (value === null) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
   if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
+  checkTypeMetaIsText(kind, value, raw)
   if (!value['kind']) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : ''
   if (apiVersion !== served.apiVersion) {
@@ -159,8 +161,25 @@ function summary(raw: Uint8Array | undefined): string {
   return raw.length > SUMMARY_BYTES ? `${text} ...` : text
 }
 
+/** Go reads what a body says it is into two strings, before anything else. */
+function checkTypeMetaIsText(kind: string, value: Record<string, unknown>, raw: Uint8Array | undefined): void {
+  for (const key of Object.keys(value)) {
+    const field = key.toLowerCase() === 'apiversion' ? 'apiVersion' : key.toLowerCase() === 'kind' ? 'kind' : undefined
+    const given = value[key]
+    if (!field || given === null || given === undefined || typeof given === 'string') continue
+    const why = `json: cannot unmarshal ${goWord(given)} into Go struct field .${field} of type string`
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, raw)
+  }
+}
+
+function goWord(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}
+
 function notAnObject(value: unknown): string {
-  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const type = goWord(value)
   const target =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
   return `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type ${target}`

@@ -84,7 +84,7 @@ const strategy = (toCore: (event: KubeObject) => KubeObject): Omit<Strategy, 'de
   generation: 'never',
   unconditionalUpdate: true,
   createOnUpdate: true,
-  nameRule: 'dnsSubdomain',
+  nameRule: 'pathSegment',
   validate: (event, old, context) => eventErrors(toCore(event) as Event, old && (toCore(old) as Event), context),
 })
 

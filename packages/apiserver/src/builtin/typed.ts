@@ -162,6 +162,7 @@ const canonicalBase64 = /^(?:[A-Za-z0-9+/]{4})*$/
 function bytesCodec(type: GoType): Codec {
   return {
     decode(value, context) {
+      if (Array.isArray(value)) return bytesOfList(value, context)
       if (typeof value !== 'string') {
         context.misfit(wordOf(value), type.go)
         return null
@@ -174,6 +175,17 @@ function bytesCodec(type: GoType): Codec {
     zero: null,
     isEmpty: (value) => value === null || value === '',
   }
+}
+
+/** Go takes bytes also as a list of numbers; null is zero. */
+function bytesOfList(items: readonly unknown[], context: Parameters<Codec['decode']>[1]): string {
+  const bytes = items.map((item) => {
+    if (item === null) return 0
+    if (typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= 255) return item
+    context.misfit(typeof item === 'number' || typeof item === 'bigint' ? `number ${item}` : wordOf(item), 'uint8')
+    return 0
+  })
+  return Buffer.from(bytes).toString('base64')
 }
 
 /** Where Go's standard decoder would stop, or -1. Line breaks do not count. */

@@ -40,9 +40,15 @@ function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeO
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 
-/** Built-in kinds take no finalizer without a domain. */
+const groupsWithoutFinalizerRule = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+])
+
+/** Kinds of the core group, and of those that borrow its rules, take no finalizer without a domain. */
 function finalizerErrors({ type }: WriteRequest['served'], { metadata }: KubeObject): FieldError[] {
-  if (!metadata.finalizers || type.group === 'apiextensions.k8s.io') return []
+  if (!metadata.finalizers || groupsWithoutFinalizerRule.has(type.group)) return []
   return metadata.finalizers.flatMap((name, i) =>
     name.includes('/') || standardFinalizers.has(name)
       ? []
