@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer as createProxy } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -76,6 +79,39 @@ test('a client and its informer outlive a restart of the server', { timeout: 60_
   await server.close()
   await rm(dataDir, { recursive: true, force: true })
 })
+
+for (const http1 of [false, true]) {
+  test(`through a proxy, over HTTP/${http1 ? '1.1' : '2'}`, { timeout: 60_000 }, async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
+    const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+    const { server: url, ca, client: certificate } = server.adminAccess()
+    const asked: string[] = []
+    const proxy = createProxy().on('connect', (request, socket, head) => {
+      asked.push(`${request.url} ${request.headers['proxy-authorization']}`)
+      const [host, port] = request.url!.split(':')
+      const upstream = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        upstream.write(head)
+        upstream.pipe(socket).pipe(upstream)
+      })
+      for (const end of [upstream, socket]) end.on('error', () => {})
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const at = `http://me:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    {
+      using client = new HttpClient(staticAccess({ server: url, ca, ...certificate, proxy: at }), { http1 })
+      assert.equal((await client.list(ACCOUNTS)).kind, 'ServiceAccountList')
+      const target = new URL(url).host
+      assert.deepEqual(asked, [`${target} Basic ${Buffer.from('me:secret').toString('base64')}`])
+    }
+    using refused = new HttpClient(staticAccess({ server: url, ca, proxy: `${url.replace('https', 'http')}` }))
+    await assert.rejects(refused.list(ACCOUNTS), /cannot connect to/)
+    proxy.close()
+    await server.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+}
 
 test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 60_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))

@@ -18,6 +18,8 @@ export interface TlsMaterial {
 export interface Access {
   /** `https://host:port`, perhaps with a path in front of the API's own. */
   readonly server: string
+  /** The HTTP proxy to go through; absent: what the environment says. */
+  readonly proxy?: string
   /** Asked for every new connection. */
   tls(): Promise<TlsMaterial>
   /** Asked for every request: those that say who we are. */
@@ -28,13 +30,14 @@ export interface Access {
 
 export interface StaticAccess extends TlsMaterial {
   readonly server: string
+  readonly proxy?: string
   readonly token?: string
 }
 
 /** Access that never changes. */
-export function staticAccess({ server, token, ...tls }: StaticAccess): Access {
+export function staticAccess({ server, proxy, token, ...tls }: StaticAccess): Access {
   const headers: Readonly<Record<string, string>> = token ? { authorization: `Bearer ${token}` } : {}
-  return { server, tls: async () => tls, headers: async () => headers, renew: () => {} }
+  return { server, proxy, tls: async () => tls, headers: async () => headers, renew: () => {} }
 }
 
 const ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount'

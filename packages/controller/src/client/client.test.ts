@@ -14,6 +14,7 @@ import { THINGS, thing } from '../testing/memory.js'
 import { type Access, inClusterAccess, staticAccess } from './access.js'
 import { HttpClient } from './client.js'
 import { linesOf } from './lines.js'
+import { proxyFor } from './proxy.js'
 
 type Answering = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -260,3 +261,35 @@ test('a watch that is read slowly does not fill the memory', async () => {
     assert.ok(written < 500, `${written} of 2000 were sent while 3 were read`)
   })
 })
+
+const proxies: Record<string, { server: string; environment: Record<string, string>; want: string | undefined }> = {
+  'none is named': { server: 'https://k8s.example.org', environment: {}, want: undefined },
+  'one is named': { server: 'https://k8s.example.org', environment: { HTTPS_PROXY: 'p:1' }, want: 'p:1' },
+  'in small letters': { server: 'https://k8s.example.org', environment: { https_proxy: 'p:1' }, want: 'p:1' },
+  'not for this host': {
+    server: 'https://k8s.example.org',
+    environment: { HTTPS_PROXY: 'p:1', NO_PROXY: 'a.org, k8s.example.org' },
+    want: undefined,
+  },
+  'not for this domain': {
+    server: 'https://k8s.example.org',
+    environment: { HTTPS_PROXY: 'p:1', no_proxy: '.example.org' },
+    want: undefined,
+  },
+  'another domain that ends alike': {
+    server: 'https://k8s.badexample.org',
+    environment: { HTTPS_PROXY: 'p:1', no_proxy: 'example.org' },
+    want: 'p:1',
+  },
+  'for nobody': {
+    server: 'https://k8s.example.org',
+    environment: { HTTPS_PROXY: 'p:1', NO_PROXY: '*' },
+    want: undefined,
+  },
+  'this machine': { server: 'https://127.0.0.1:6443', environment: { HTTPS_PROXY: 'p:1' }, want: undefined },
+}
+for (const [name, { server, environment, want }] of Object.entries(proxies)) {
+  test(`the proxy of the environment: ${name}`, () => {
+    assert.equal(proxyFor(new URL(server), environment), want)
+  })
+}

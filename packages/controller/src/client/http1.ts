@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
 import { messageOf } from '@crosstie/kube'
 import type { TlsMaterial } from './access.js'
 import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
@@ -13,10 +14,17 @@ export class Http1Link implements Link {
   readonly #agent: HttpAgent | HttpsAgent
   #closed = false
 
-  constructor(server: URL, tls: TlsMaterial) {
+  /** `open` makes the connections, where that is not straightforward. */
+  constructor(server: URL, tls: TlsMaterial, open?: () => Promise<Socket>) {
     this.#server = server
     const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
     this.#agent = server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent({ ...options, ...tls })
+    if (open) {
+      const createConnection = (_: unknown, done: (error: Error | null, socket?: Socket) => void) => {
+        open().then((socket) => done(null, socket), done)
+      }
+      Object.assign(this.#agent, { createConnection })
+    }
   }
 
   get free(): boolean {

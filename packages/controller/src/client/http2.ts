@@ -5,6 +5,8 @@ import { type Answer, type Asked, ConnectionError, type Link } from './transport
 
 const STREAM_WINDOW = 4 * 1024 * 1024
 const SESSION_WINDOW = 32 * 1024 * 1024
+/** Megabytes. Node's own limit is about as much as a few large lists. */
+const SESSION_MEMORY_MB = 128
 /** What servers usually allow, until this one has said. */
 const STREAMS_MAX = 100
 /** A connection that is silent is asked whether it is still there: a lost one would hold its watches forever. */
@@ -23,6 +25,7 @@ export class Http2Link implements Link {
   constructor(origin: string, socket: TLSSocket) {
     this.#session = connect(origin, {
       createConnection: () => socket,
+      maxSessionMemory: SESSION_MEMORY_MB,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
     })
     const session = this.#session

@@ -54,7 +54,8 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
         currentContext: context.name,
       })
     }
-    return keeping(cluster.server.replace(/\/+$/, ''), read, forget)
+    const server = cluster.server.replace(/\/+$/, '')
+    return { ...keeping(read, forget), server, proxy: cluster.proxyUrl || undefined }
   })
 }
 
@@ -65,7 +66,7 @@ export async function findAccess(options: KubeconfigOptions = {}): Promise<Acces
   return await kubeconfigAccess(options)
 }
 
-function keeping(server: string, read: () => Promise<Credentials>, forget: () => void): Access {
+function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy'> {
   let kept: { credentials: Promise<Credentials>; at: number } | undefined
   const credentials = () => {
     if (kept && Date.now() - kept.at < FRESH_MS) return kept.credentials
@@ -77,7 +78,6 @@ function keeping(server: string, read: () => Promise<Credentials>, forget: () =>
     return fresh.credentials
   }
   return {
-    server,
     tls: async () => (await credentials()).tls,
     headers: async () => (await credentials()).headers,
     renew() {

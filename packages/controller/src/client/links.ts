@@ -1,9 +1,11 @@
-import { isIP } from 'node:net'
+import { once } from 'node:events'
+import { isIP, type Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { messageOf } from '@crosstie/kube'
 import type { Access, TlsMaterial } from './access.js'
 import { Http1Link } from './http1.js'
 import { Http2Link } from './http2.js'
+import { openTunnel, proxyFor } from './proxy.js'
 import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
 
 const CONNECT_WITHIN_MS = 15_000
@@ -64,7 +66,8 @@ export class Links {
 
   async #connect(): Promise<Link> {
     const tls = await this.#access.tls()
-    const link = await openLink(this.#server, tls, this.#http1)
+    const proxy = this.#access.proxy ?? proxyFor(this.#server, process.env)
+    const link = await openLink(this.#server, tls, this.#http1, proxy)
     if (this.#closed) {
       link.destroy()
       throw new ConnectionError('the client is closed', { sent: false })
@@ -74,41 +77,64 @@ export class Links {
   }
 }
 
-async function openLink(server: URL, tls: TlsMaterial, http1: boolean): Promise<Link> {
-  if (http1 || server.protocol === 'http:') return new Http1Link(server, tls)
-  const socket = await openSocket(server, tls)
+async function openLink(server: URL, tls: TlsMaterial, http1: boolean, proxy: string | undefined): Promise<Link> {
+  const open = (protocols: readonly string[]) => openSocket(server, tls, protocols, proxy)
+  const oldFashioned = () => new Http1Link(server, tls, proxy === undefined ? undefined : () => open(['http/1.1']))
+  if (http1 || server.protocol === 'http:') return oldFashioned()
+  const socket = await open(['h2', 'http/1.1'])
   if (socket.alpnProtocol === 'h2') return new Http2Link(server.origin, socket)
   socket.destroy()
-  return new Http1Link(server, tls)
+  return oldFashioned()
 }
 
-function openSocket(server: URL, tls: TlsMaterial): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const host = server.hostname.replace(/^\[|\]$/g, '')
-    const socket = tlsConnect({
-      host,
-      port: Number(server.port || 443),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      // No server name is sent for addresses: the protocol has names only.
-      ...(isIP(host) ? {} : { servername: host }),
-      ...tls,
+async function openSocket(
+  server: URL,
+  tls: TlsMaterial,
+  protocols: readonly string[],
+  proxy: string | undefined,
+): Promise<TLSSocket> {
+  try {
+    return await within(CONNECT_WITHIN_MS, async (track) => {
+      const tunnel = proxy === undefined ? undefined : track(await openTunnel(server, proxy))
+      const host = server.hostname.replace(/^\[|\]$/g, '')
+      const socket = track(
+        tlsConnect({
+          ...(tunnel ? { socket: tunnel } : { host, port: Number(server.port || 443) }),
+          ALPNProtocols: [...protocols],
+          // No server name is sent for addresses: the protocol has names only.
+          ...(isIP(host) ? { host } : { servername: host }),
+          ...tls,
+        }),
+      )
+      socket.setNoDelay(true)
+      await once(socket, 'secureConnect')
+      return socket
     })
-    const fail = (cause: unknown) => {
-      socket.destroy()
-      const message = `cannot connect to ${server.host}: ${messageOf(cause)}`
-      reject(new ConnectionError(message, { cause, sent: false }))
-    }
-    const failed = (error: Error) => {
-      clearTimeout(timer)
-      fail(error)
-    }
-    const timer = setTimeout(() => fail(new Error(`no answer in ${CONNECT_WITHIN_MS / 1000} s`)), CONNECT_WITHIN_MS)
-    socket.setNoDelay(true)
-    socket.once('error', failed)
-    socket.once('secureConnect', () => {
-      clearTimeout(timer)
-      socket.removeListener('error', failed)
-      resolve(socket)
-    })
+  } catch (cause) {
+    throw new ConnectionError(`cannot connect to ${server.host}: ${messageOf(cause)}`, { cause, sent: false })
+  }
+}
+
+/** Runs a step for so long at most. When it fails, the sockets that it told of are destroyed. */
+async function within<T>(
+  milliseconds: number,
+  step: (track: <S extends Socket>(socket: S) => S) => Promise<T>,
+): Promise<T> {
+  const sockets: Socket[] = []
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds / 1000} s`)), milliseconds)
   })
+  const track = <S extends Socket>(socket: S): S => {
+    sockets.push(socket)
+    return socket
+  }
+  try {
+    return await Promise.race([step(track), late])
+  } catch (error) {
+    for (const socket of sockets) socket.on('error', () => {}).destroy()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
 }

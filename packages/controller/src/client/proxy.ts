@@ -1,0 +1,81 @@
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The proxy that the environment names for a server, as programs commonly
+ * read it: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY has the host, its domain
+ * or a star. This machine itself is never behind a proxy.
+ */
+export function proxyFor(server: URL, environment: Environment): string | undefined {
+  const host = server.hostname.replace(/^\[|\]$/g, '')
+  if (host === 'localhost' || host === '::1' || (isIP(host) && host.startsWith('127.'))) return undefined
+  const of = (name: string) => environment[name] || environment[name.toLowerCase()] || undefined
+  const proxy = server.protocol === 'http:' ? undefined : of('HTTPS_PROXY')
+  if (!proxy) return undefined
+  const excluded = (of('NO_PROXY') ?? '').split(',').map((entry) => entry.trim().replace(/^\*?\./, ''))
+  return excluded.some((entry) => entry && (entry === '*' || host === entry || host.endsWith(`.${entry}`)))
+    ? undefined
+    : proxy
+}
+
+const HEAD_MAX = 64 * 1024
+
+/** Opens a connection to the server through an HTTP proxy. Rejects when the proxy does not want to. */
+export async function openTunnel(server: URL, proxy: string): Promise<Socket> {
+  const through = new URL(proxy.includes('://') ? proxy : `http://${proxy}`)
+  if (through.protocol !== 'http:' && through.protocol !== 'https:') {
+    throw new Error(`proxies of the kind ${through.protocol} are not supported`)
+  }
+  const socket = await openToProxy(through)
+  const target = `${server.hostname}:${server.port || 443}`
+  const login = through.username
+    ? `Proxy-Authorization: Basic ${Buffer.from(decodeURIComponent(`${through.username}:${through.password}`)).toString('base64')}\r\n`
+    : ''
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${login}\r\n`)
+  const [status] = (await headOf(socket)).split('\r\n')
+  if (/^HTTP\/1\.[01] 200\b/.test(status!)) return socket
+  socket.destroy()
+  throw new Error(`the proxy ${through.host} answered: ${status}`)
+}
+
+function openToProxy({ protocol, hostname, port }: URL): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const socket: Socket =
+      protocol === 'https:'
+        ? tlsConnect({ host, port: Number(port || 443), ...(isIP(host) ? {} : { servername: host }) })
+        : connect({ host, port: Number(port || 80) })
+    socket.once('error', reject)
+    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      socket.removeListener('error', reject)
+      resolve(socket)
+    })
+  })
+}
+
+/** What the proxy says before the tunnel begins. The server waits for us, so nothing of it can follow yet. */
+function headOf(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let head = ''
+    const end = (settle: () => void) => {
+      socket.removeListener('data', read)
+      socket.removeListener('error', fail)
+      socket.removeListener('close', lost)
+      settle()
+    }
+    const fail = (error: Error) => end(() => reject(error))
+    const lost = () => fail(new Error('the proxy closed the connection'))
+    const read = (chunk: Buffer) => {
+      head += chunk.toString('latin1')
+      if (head.includes('\r\n\r\n')) {
+        socket.pause()
+        end(() => resolve(head))
+      } else if (head.length > HEAD_MAX) fail(new Error('the proxy answered with too much'))
+    }
+    socket.on('data', read)
+    socket.on('error', fail)
+    socket.on('close', lost)
+  })
+}
