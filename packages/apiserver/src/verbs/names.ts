@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { badRequest, fieldErrors, invalid, type KubeObject } from '@crosstie/kube'
+import { badRequest, type KubeObject } from '@crosstie/kube'
 import type { WriteRequest } from './request.js'
 
 const SUFFIX_LENGTH = 5
@@ -9,14 +9,11 @@ const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
 /** For create: the object with its final name and namespace; throws when the URL says otherwise. */
 export function named(request: WriteRequest, object: KubeObject): KubeObject {
-  const { namespace, served } = request
+  const { namespace } = request
   checkNamespace(request, object)
   const { metadata } = object
-  const name = metadata.name || generated(metadata.generateName)
-  if (!name) {
-    const { group, kind } = served.type
-    throw invalid({ group, kind }, '', [fieldErrors.required('metadata.name', 'name or generateName is required')])
-  }
+  // Without a name it is refused later, together with whatever else is wrong with it.
+  const name = metadata.name || generated(metadata.generateName) || ''
   if (name === metadata.name && (metadata.namespace ?? '') === namespace) return object
   const { namespace: _, ...rest } = metadata
   return { ...object, metadata: { ...rest, name, ...(namespace ? { namespace } : {}) } }
