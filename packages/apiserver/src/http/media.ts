@@ -4,6 +4,7 @@ import {
   JSON_TYPE,
   mediaTypes,
   negotiate,
+  type Offer,
   PROTOBUF_TYPE,
   plainOffer,
   resourceOffer,
@@ -54,23 +55,32 @@ export function readable(media: Media, pretty: string | null, userAgent: string 
 export function builtInRefusal(error: unknown, accept: string | undefined): unknown {
   if (!(error instanceof StatusError) || error.code !== 406) return error
   if (tryNegotiate(accept, { writes: mediaTypes, transforms: () => true })) return error
-  const message = `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`
+  return notAcceptable(mediaTypes)
+}
+
+function notAcceptable(offered: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
   return new StatusError(406, 'NotAcceptable', message, { details: {} })
 }
 
 /** For answers that have one shape only. */
 export function plainMedia(accept: string | undefined): Media {
-  return mediaOf(negotiate(accept, plainOffer))
+  return mediaOf(tryNegotiate(accept, plainOffer) ?? negotiate(accept, anyPlainOffer))
 }
 
 /** For errors: whatever was asked for, JSON when that cannot be had. */
 export function errorMedia(accept: string | undefined): Media {
-  try {
-    return { ...resourceMedia(accept, { protobuf: true }), as: undefined }
-  } catch {
-    return plainJson
-  }
+  const accepted = tryNegotiate(accept, plainOffer) ?? tryNegotiate(accept, anyPlainOffer)
+  return accepted ? mediaOf(accepted) : plainJson
 }
+
+/** For answers that are JSON and nothing else. Refuses in the words of the part of the real server that has them. */
+export function requireJson(accept: string | undefined): void {
+  if (tryNegotiate(accept, { writes: [JSON_TYPE], transforms: () => true })) return
+  throw notAcceptable([JSON_TYPE])
+}
+
+const anyPlainOffer: Offer = { ...plainOffer, writes: mediaTypes }
 
 const formats = { [JSON_TYPE]: 'json', [YAML_TYPE]: 'yaml', [PROTOBUF_TYPE]: 'protobuf' } as const
 

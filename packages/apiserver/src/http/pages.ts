@@ -5,6 +5,7 @@ import type { ServerMetrics } from '../metrics.js'
 import { openApiPages } from '../openapi/index.js'
 import { BACKUP_PATH, backupPage } from './backup.js'
 import type { Exchange } from './exchange.js'
+import { requireJson } from './media.js'
 import { sendText } from './paths.js'
 import type { PathRoute } from './route.js'
 import type { Page } from './serve.js'
@@ -76,10 +77,11 @@ function versionPage(): Page {
     compiler: 'v8',
     platform: `${process.platform === 'win32' ? 'windows' : process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
   }
-  // As the real server: readable, and JSON whatever was asked for.
   const bytes = Buffer.from(JSON.stringify(version, null, 2))
-  return (exchange) =>
+  return (exchange) => {
+    requireJson(exchange.headers.accept)
     exchange.respond(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, bytes)
+  }
 }
 
 /** Every path that is neither resource nor discovery. */

@@ -12,7 +12,8 @@ const GZIP_MIN = 128 * 1024
 export function openApiPages(definitions: () => readonly Definition[]): [string, Page][] {
   return [
     ['/openapi/v2', (exchange) => serveV2(exchange, definitions())],
-    ['/openapi/v3', (exchange) => send(exchange, openApiV3Index(definitions()), JSON_TYPE)],
+    // The real server leaves the type of the index to be guessed, and this is the guess.
+    ['/openapi/v3', (exchange) => send(exchange, openApiV3Index(definitions()), 'text/plain; charset=utf-8')],
     ['/openapi/v3/', (exchange, { path, query }) => serveV3(exchange, definitions(), path, query)],
   ]
 }

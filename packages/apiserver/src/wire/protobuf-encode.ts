@@ -13,7 +13,7 @@ type Draft = { readonly [key: string]: Json | undefined }
 /** An object of a built-in kind, a list of them, or a Status, as `application/vnd.kubernetes.protobuf`. */
 export function encodeProtobuf(value: unknown): Buffer {
   const object = value as Draft
-  const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
+  const { apiVersion = 'v1', kind = '' } = object as { apiVersion?: string; kind?: string }
   const writer = new Writer()
   writer.raw(MAGIC)
   writer.message(1, (typeMeta) => {
@@ -38,8 +38,11 @@ export function encodeWatchFrame(type: string, object: unknown): Buffer {
   return frame
 }
 
+/** Told in the words of the core group, though they are no part of it. */
+const metaKinds = new Set(['Status', 'APIVersions', 'APIGroupList', 'APIGroup', 'APIResourceList'])
+
 function modelFor(apiVersion: string, kind: string): string | undefined {
-  if (apiVersion === 'v1' && kind === 'Status') return `${META}.Status`
+  if (apiVersion === 'v1' && metaKinds.has(kind)) return `${META}.${kind}`
   if (/^meta\.k8s\.io\/v1(beta1)?$/.test(apiVersion)) {
     return kind === 'PartialObjectMetadata' ? `${META}.PartialObjectMetadata` : undefined
   }
