@@ -280,6 +280,39 @@ const stringText = fc
   )
   .map((parts) => `"${parts.join('')}"`)
 
+// --- strategic merge patches
+
+// Directives that contradict each other are left out: Go applies them in random order.
+const item = fc.record(
+  { name, namespace: text, $patch: fc.option(fc.constant('delete'), { nil: undefined }) },
+  { requiredKeys: ['name'] },
+)
+const finalizers = fc.oneof(
+  fc.record({
+    finalizers: fc.uniqueArray(fc.constantFrom('x.io/1', 'x.io/2', 'x.io/3'), { minLength: 1, maxLength: 2 }),
+  }),
+  fc.record({
+    '$deleteFromPrimitiveList/finalizers': fc.uniqueArray(fc.constantFrom('x.io/1', 'x.io/9'), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+  }),
+  fc.constantFrom<Loose>({}, { '$setElementOrder/finalizers': ['x.io/2', 'x.io/1'] }),
+)
+const labelsPatch = fc.oneof(
+  fc.dictionary(name, fc.constantFrom<Loose>('1', null), { maxKeys: 2 }),
+  fc.constantFrom<Loose>(null, { $patch: 'replace', z: '9' }, { $patch: 'delete' }),
+)
+const uniqueItems = fc.uniqueArray(item, { maxLength: 3, selector: (each) => each.name })
+const strategic = some<Record<string, Loose>>({
+  secrets: uniqueItems,
+  imagePullSecrets: fc.oneof(uniqueItems, fc.constantFrom<Loose>(null, [{ $patch: 'replace' }, { name: 'z' }])),
+  automountServiceAccountToken: fc.constantFrom<Loose>(true, false, null),
+  metadata: fc
+    .tuple(some<Record<string, Loose>>({ labels: labelsPatch }), finalizers)
+    .map(([meta, more]) => ({ ...meta, ...more })),
+})
+
 // --- rules and requests
 
 const verb = fc.constantFrom('get', 'list', 'create', '*')
@@ -464,6 +497,36 @@ describe('the embedded server and the real one, asked the same at random', {
       while (!(await ask({ verb: 'marker', resource: 'markers' })).allowed)
         await new Promise((resolve) => setTimeout(resolve, 20))
       for (const each of requests) t.see(JSON.stringify(each), await ask(each))
+    },
+  )
+
+  property(
+    'what any strategic merge patch makes of a service account',
+    fc.array(strategic, { minLength: 10, maxLength: 10 }),
+    async (t, patches) => {
+      const all = `/api/v1/namespaces/${await t.namespace()}/serviceaccounts`
+      const metadata = { name: 'a', labels: { a: '1', b: '2' }, finalizers: ['x.io/1', 'x.io/2'] }
+      await t.must('POST', all, {
+        body: {
+          metadata,
+          secrets: [{ name: 'a' }, { name: 'b', namespace: 'n' }],
+          imagePullSecrets: [{ name: 'a' }, { name: 'b' }],
+        },
+      })
+      for (const each of patches) {
+        const { status, body } = await t.quiet('PATCH', `${all}/a`, {
+          type: 'application/strategic-merge-patch+json',
+          query: { dryRun: 'All' },
+          body: each,
+        })
+        const { metadata: meta, secrets, imagePullSecrets } = body
+        t.see(
+          JSON.stringify(each),
+          status === 200
+            ? { secrets, imagePullSecrets, labels: meta.labels, finalizers: meta.finalizers }
+            : { status, reason: body.reason },
+        )
+      }
     },
   )
 })
