@@ -120,5 +120,7 @@ export interface UpdateCall<P, C> extends Call<P, C> {
   /** Of forProvider, only what differs; maps and lists as a whole. */
   readonly changed: DeepPartial<P>
   readonly differences: readonly Difference[]
+  /** Keys to take out of shared maps, by the map's path (`{ tags: ['team'] }`): ours once, and wanted no longer. */
+  readonly removed: Readonly<Record<string, readonly string[]>>
   readonly tags: Readonly<Record<string, string>>
 }

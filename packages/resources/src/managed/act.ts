@@ -9,6 +9,7 @@ import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
 import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer } from './meta.js'
 import { applyOwn } from './ownfields.js'
+import { byMap, noteKeys } from './ownkeys.js'
 import { noteGiven, withRotated } from './rotation.js'
 import { publish } from './secrets.js'
 import { step, type Turn } from './turn.js'
@@ -77,7 +78,7 @@ export async function release(turn: Turn): Promise<Next> {
 
 /** The external resource is there and wanted: note it, fill in what was left open, correct it, report. */
 async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
-  const { turn, sight, fill } = gathered
+  const { turn, sight, fill, facts } = gathered
   if (!sight.exists) throw new Error('only what exists can settle')
   // A new value in a Secret is the user's doing too.
   const { length } = gathered.rotated
@@ -91,21 +92,21 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
     })
   }
   if (decision.calls.includes('Update')) await update(gathered, decision.differences)
-  if (decision.calls.includes('Update') || gathered.rotated.length === 0) await noteSecrets(turn)
+  if (decision.calls.includes('Update') || facts.upToDate) await noteApplied(gathered)
   const drift = drifted(gathered, decision, changedByUser)
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
 }
 
-/** Only once the provider has them: if we die before this, it is told again, which does no harm. */
-async function noteSecrets(turn: Turn): Promise<void> {
-  const notes = noteGiven(turn)
+/** What the provider was given. Only once it has it: if we die before this, it is told again, which does no harm. */
+async function noteApplied({ turn, sight }: Gathered): Promise<void> {
+  const notes = { ...noteGiven(turn), ...noteKeys(turn, sight.exists ? sight.atProvider : {}) }
   if (Object.keys(notes).length === 0 || !turn.policies.may.update) return
   await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: notes }))
 }
 
 async function update(
-  { turn, client, sight, desired, rotated }: Gathered,
+  { turn, client, sight, desired, rotated, removed }: Gathered,
   differences: readonly Difference[],
 ): Promise<void> {
   const { kind } = turn.kit
@@ -120,6 +121,7 @@ async function update(
         forProvider: desired,
         changed: withRotated(turn, changedValues(kind.parameters, desired, observed), rotated),
         differences,
+        removed: byMap(removed),
         tags: tagsFor(turn, desired),
         signal: turn.signal,
       }),

@@ -17,6 +17,7 @@ import {
   tagKey,
   withFinalizer,
 } from './meta.js'
+import { noteKeys } from './ownkeys.js'
 import { noteGiven } from './rotation.js'
 import { learnSecrets, publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
 import { Failure, step, type Turn, type Values } from './turn.js'
@@ -125,7 +126,7 @@ function endOfCreate({ kit, managed }: Turn): string {
 
 async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
   const { kind } = turn.kit
-  const notes: Record<string, string> = { ...noteGiven(turn) }
+  const notes: Record<string, string> = { ...noteGiven(turn), ...noteKeys(turn) }
   if (!kind.idempotentCreate) notes[annotations.createSucceeded] = endOfCreate(turn)
   if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
   if (Object.keys(notes).length === 0) return

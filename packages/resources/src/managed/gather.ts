@@ -1,10 +1,11 @@
 import { conditionsOf } from '@crosstie/kube'
 import type { Difference, Present, Sight } from '../external/external.js'
 import { callExternal } from './call.js'
-import { createInDoubt, identityTags, nameOnlyByToken, searchLost } from './create.js'
+import { createInDoubt, identityTags, nameOnlyByToken, searchLost, tagsFor } from './create.js'
 import type { Facts } from './decide.js'
 import { differencesOf, emptyFields, leaveAlone } from './difference.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
+import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
 import { step, type Turn, type Values } from './turn.js'
@@ -26,6 +27,8 @@ export interface Gathered {
   readonly immutable: readonly Difference[]
   /** Sensitive fields whose value changed in its Secret. */
   readonly rotated: readonly Difference[]
+  /** Keys of shared maps that we set and that the spec names no longer. */
+  readonly removed: readonly RemovedKey[]
 }
 
 /** Looks at the external resource and draws up the facts. */
@@ -92,14 +95,15 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
-type Drawn = Pick<Gathered, 'rotated' | 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
+type Drawn = Pick<Gathered, 'rotated' | 'removed' | 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
 
 function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
   const rotated = sight.exists && !isDeleted(managed) ? rotatedSecrets(turn) : []
-  const differences = [...compared.differences, ...rotated]
+  const removed = sight.exists && sight.upToDate !== true ? ourRemovedKeys(turn, atProvider) : []
+  const differences = [...compared.differences, ...removed, ...rotated]
   const empty = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
   const fill = withoutSecrets(turn, empty)
   const { finalizers = [] } = managed.metadata
@@ -116,7 +120,15 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
     may: policies.may,
     onlyObserve: policies.onlyObserve,
   }
-  return { facts, fill, rotated, ...compared }
+  return { facts, fill, rotated, removed, ...compared }
+}
+
+/** Tags by which we know the resource stay, even if the spec named them once. */
+function ourRemovedKeys(turn: Turn, atProvider: Values): readonly RemovedKey[] {
+  const removed = removedKeys(turn, atProvider)
+  if (removed.length === 0) return removed
+  const own = tagsFor(turn, {})
+  return removed.filter(({ map, key }) => map !== turn.kit.kind.tags?.field || own[key] === undefined)
 }
 
 /** A sensitive value that the provider reports in some other field must not become part of the spec. */

@@ -75,6 +75,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly atProvider: Node
   readonly referenceFields: readonly FoundNode[]
   readonly sensitiveFields: readonly FoundNode[]
+  /** Maps of which others may own keys. */
+  readonly sharedMaps: readonly FoundNode[]
   readonly usages: UsageTracker | undefined
   /** Absent when the kind cannot list. */
   readonly listing: Listing | undefined
@@ -116,6 +118,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     atProvider: unionOf(kind.parameters, kind.observation),
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
+    sharedMaps: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.shared && !node.immutable),
     unresolved: new Map(),
     secretUsers: new SecretUsers(),
     sent: new Map(),

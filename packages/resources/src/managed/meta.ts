@@ -12,6 +12,8 @@ export const annotations = {
   createFailed: 'crossplane.io/external-create-failed',
   /** Which revisions of Secrets the external resource has the values of. */
   secretRevisions: 'crosstie.io/secret-revisions',
+  /** Which keys of shared maps we set. */
+  appliedKeys: 'crosstie.io/applied-keys',
 } as const
 
 export const finalizer = 'finalizer.managedresource.crossplane.io'
@@ -151,7 +153,12 @@ export function newReconcileRequest(object: KubeObject): string | undefined {
   return token !== '' && token !== status?.lastHandledReconcileAt ? token : undefined
 }
 
-const ownNotes: readonly string[] = [annotations.createPending, annotations.createFailed, annotations.secretRevisions]
+const ownNotes: readonly string[] = [
+  annotations.createPending,
+  annotations.createFailed,
+  annotations.secretRevisions,
+  annotations.appliedKeys,
+]
 
 /**
  * Is a change of the object a reason to reconcile? Our own notes and the

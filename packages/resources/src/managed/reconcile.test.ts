@@ -246,6 +246,58 @@ test('MR13 INI4 default tags are set, and do not fight with tags of others', asy
   assert.equal(set.condition('Drifted'), undefined)
 })
 
+test('INI4 a tag that the spec names no longer is removed, and those of others stay', async () => {
+  const set = new Setting()
+  await set.create({ forProvider: { tags: { team: 'a', cost: 'b', 'crossplane-name': 'a' } } })
+  await set.settle()
+  set.cloud.meddle(set.only.name, {}, { billing: '42' })
+  set.edit((spec) => ({ ...spec, forProvider: { ...spec.forProvider, tags: { team: 'a' } } }))
+  await set.settle()
+  assert.deepEqual(Object.keys(set.only.tags).sort(), [
+    'billing',
+    'crossplane-kind',
+    'crossplane-name',
+    'crosstie-uid',
+    'team',
+  ])
+  assert.equal(set.cloud.calls.update, 1)
+  // Somebody else's from now on.
+  set.cloud.meddle(set.only.name, {}, { cost: 'theirs' })
+  await set.settle()
+  assert.equal(set.only.tags['cost'], 'theirs')
+  set.edit((spec) => ({ ...spec, forProvider: { ...spec.forProvider, tags: undefined } }))
+  await set.settle()
+  assert.equal(set.only.tags['team'], undefined, 'the whole map was removed')
+  assert.equal(set.only.tags['billing'], '42')
+  const { resourceVersion } = set.object().metadata
+  await set.settle()
+  assert.equal(set.object().metadata.resourceVersion, resourceVersion, 'and all is quiet')
+})
+
+for (const [because, spec, left] of [
+  ['it is ignored', { ignoreChanges: ['tags.cost'] }, true],
+  ['all tags are ignored', { ignoreChanges: ['tags[*]'] }, true],
+  ['it was meant for the creation, too', { initProvider: { tags: { cost: 'b' } } }, true],
+  ['updates are not allowed', { managementPolicies: ['Observe', 'Create', 'Delete'] }, true],
+  ['nothing speaks against it', {}, false],
+] as const) {
+  test(`INI4 a tag that was removed from the spec ${left ? 'stays' : 'goes'} when ${because}`, async () => {
+    const set = new Setting()
+    await set.create({ ...spec, forProvider: { tags: { team: 'a', cost: 'b' } } })
+    await set.settle()
+    set.edit((held) => ({ ...held, forProvider: { ...held.forProvider, tags: { team: 'a' } } }))
+    await set.settle()
+    assert.equal(set.only.tags['cost'], left ? 'b' : undefined)
+    if (because === 'updates are not allowed') {
+      assert.equal(set.condition('Drifted')?.message, 'tags.cost: wanted absent, is "b"')
+    }
+    if (!because.includes('ignored')) return
+    set.edit((held) => ({ ...held, ignoreChanges: [] }))
+    await set.settle()
+    assert.equal(set.only.tags['cost'], undefined, 'ours still, once it is ignored no longer')
+  })
+}
+
 test('POL5 OBS3 observing an absent resource is an error and makes nothing', async () => {
   const set = new Setting({ names: 'chosen' })
   await set.create({ managementPolicies: ['Observe'] }, 'a', { annotations: { 'crossplane.io/external-name': 'typo' } })

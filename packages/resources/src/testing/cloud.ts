@@ -120,11 +120,13 @@ export class SimulatedCloud {
     name: string,
     values: Readonly<Record<string, unknown>>,
     tags: Readonly<Record<string, string>> = {},
+    untag: readonly string[] = [],
   ): Promise<void> {
     await this.#call('update', () => {
       const held = this.#resources.get(name)
       if (!held) throw new Error(`there is no ${name}`)
-      this.#resources.set(name, { ...held, values: { ...held.values, ...values }, tags: { ...held.tags, ...tags } })
+      const kept = Object.entries({ ...held.tags, ...tags }).filter(([key]) => !untag.includes(key))
+      this.#resources.set(name, { ...held, values: { ...held.values, ...values }, tags: Object.fromEntries(kept) })
     })
   }
 

@@ -81,9 +81,9 @@ export function thingOf(
       const made = await client.create({ name: externalName, region, values, tags: wanted, token })
       return { externalName: made.name, connection: password ? { password } : {} }
     },
-    async update({ client, externalName, changed }) {
+    async update({ client, externalName, changed, removed }) {
       const { tags: wanted, password: _, ...values } = changed
-      await client.update(externalName, values, wanted as Readonly<Record<string, string>> | undefined)
+      await client.update(externalName, values, wanted as Readonly<Record<string, string>> | undefined, removed['tags'])
     },
     async delete({ client, externalName }) {
       await client.delete(externalName)
