@@ -58,7 +58,7 @@ async function measure(engine) {
           .map(({ pid }) => pid),
       )
       const controllers = [crosstie, 'controllers', '--kubeconfig', kubeconfig, '--standalone']
-      pids.push((await begin(controllers, /^connected:/m, true)).pid)
+      pids.push((await begin(controllers, /^starting:/m, true)).pid)
     }
     const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
     await prepare(client)

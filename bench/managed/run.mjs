@@ -72,7 +72,7 @@ async function measure(engine, n) {
       : begin(
           'controllers',
           [crosstie, 'controllers', '--kubeconfig', kubeconfig, '--standalone', ...metrics],
-          /^connected:/m,
+          /^starting:/m,
         )
   try {
     const server = engine === 'embedded' ? [] : await kubernetes(begin, kubeconfig)

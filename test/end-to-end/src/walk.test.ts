@@ -133,7 +133,7 @@ describe('a walk on the real kube-apiserver', { skip: noReal, timeout: 180_000 }
     kubeconfig,
     async start() {
       const child = new Child(process.execPath, [crosstie, 'controllers', '--kubeconfig', kubeconfig])
-      assert.ok(await child.says(/^connected: /m), child.errors)
+      assert.ok(await child.says(/^starting: /m), child.errors)
       return child
     },
   }))

@@ -52,7 +52,7 @@ export const controllers: Command = {
     const plane = { client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
     const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
     const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }
-    out(`connected: ${access.server}`)
+    out(`starting: controllers on ${access.server}`)
     if (values['standalone']) await standAlone(options, signal)
     else if (shards > 1) await takePart(options, { ...group, count: shards }, signal)
     else await leadWhenElected(options, group, signal)

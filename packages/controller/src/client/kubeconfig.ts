@@ -39,6 +39,8 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
     let renewals = 0
     const read = async (): Promise<Credentials> => {
+      // Nobody is told who we are over a connection that anybody can read.
+      if (cluster.server.startsWith('http:')) return { tls: {}, headers: {} }
       const asked: RequestOptions = {}
       await config.applyToHTTPSOptions(asked)
       return credentialsOf(asked, cluster)
@@ -62,8 +64,9 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
 /** The kubeconfig that the user named, or the pod's service account, or the user's own kubeconfig. */
 export async function findAccess(options: KubeconfigOptions = {}): Promise<Access> {
   const named = options.file ?? process.env['KUBECONFIG']?.split(delimiter).find((path) => path && existsSync(path))
-  if (named === undefined && !existsSync(join(homedir(), '.kube/config')) && isInCluster()) return inClusterAccess()
-  return await kubeconfigAccess(options)
+  if (named !== undefined || existsSync(join(homedir(), '.kube/config'))) return await kubeconfigAccess(options)
+  if (isInCluster()) return inClusterAccess()
+  throw new Error('there is no kubeconfig: name one, set KUBECONFIG, or put one at ~/.kube/config')
 }
 
 function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy'> {
