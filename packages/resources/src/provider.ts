@@ -1,4 +1,5 @@
 // For those who write a provider.
+
 export {
   type Binding,
   type ClaimDefinition,
@@ -8,10 +9,12 @@ export {
   defineClaim,
 } from './claim/define.js'
 export { bucket, kubernetesCluster, mysqlInstance, postgresqlInstance, redisCluster } from './claim/kinds.js'
+export type { Part, VersionConversion } from './conversion/convert.js'
 export {
   type AtProviderOf,
   type ConnectContext,
   defineManaged,
+  type KindVersion,
   type ListCall,
   type ManagedDefinition,
   type ManagedKind,

@@ -12,7 +12,13 @@ import {
   type ResourceType,
   systemClock,
 } from '@crosstie/kube'
-import { type ManagedController, type ManagedKind, type ManagedOptions, managedController } from '@crosstie/resources'
+import {
+  type ConversionEndpoint,
+  type ManagedController,
+  type ManagedKind,
+  type ManagedOptions,
+  managedController,
+} from '@crosstie/resources'
 
 export const crdType: ResourceType = {
   group: 'apiextensions.k8s.io',
@@ -59,8 +65,12 @@ export class Plane implements AsyncDisposable {
   }
 
   /** Serves the kind and its class, as its definition says. */
-  async serve(kind: ManagedKind, options: Partial<ManagedOptions> = {}): Promise<void> {
-    for (const crd of [kind.crd(), kind.classCrd()]) await this.define(crd)
+  async serve(
+    kind: ManagedKind,
+    options: Partial<ManagedOptions> = {},
+    conversion?: ConversionEndpoint,
+  ): Promise<void> {
+    for (const crd of [kind.crd(conversion), kind.classCrd()]) await this.define(crd)
     const events = {
       event: (_: KubeObject, type: string, reason: string, message: string) =>
         this.events.push(`${type} ${reason}: ${message}`),

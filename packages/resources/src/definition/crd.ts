@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import type { ConversionEndpoint } from '../conversion/serve.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
 import { immutableRules, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
@@ -13,6 +14,8 @@ export interface KindShape {
   readonly doc: string
   readonly parameters: Node
   readonly observation: Node
+  /** Further versions with fields of their own. */
+  readonly versions?: readonly { readonly version: string; readonly parameters: Node; readonly observation: Node }[]
 }
 
 const text = (description: string, more: Partial<JSONSchemaProps> = {}): JSONSchemaProps => ({
@@ -92,8 +95,30 @@ export const conditionsSchema: JSONSchemaProps = {
   },
 }
 
-/** The CRD of a managed kind. */
-export function managedCrd(shape: KindShape): KubeObject {
+/**
+ * The CRD of a managed kind. Versions with other fields are served only where
+ * something converts them: else the API server would drop what it does not know.
+ */
+export function managedCrd(shape: KindShape, conversion?: ConversionEndpoint): KubeObject {
+  const others = conversion ? (shape.versions ?? []) : []
+  return crd(shape.type, {
+    alsoServed: shape.alsoServed,
+    categories: shape.categories,
+    shortNames: shape.shortNames,
+    schema: managedSchema(shape),
+    columns: [
+      column('READY', "{.status.conditions[?(@.type=='Ready')].status}"),
+      column('SYNCED', "{.status.conditions[?(@.type=='Synced')].status}"),
+      column('EXTERNAL-NAME', '{.metadata.annotations.crossplane\\.io/external-name}'),
+      { ...column('AGE', '{.metadata.creationTimestamp}'), type: 'date' },
+    ],
+    status: true,
+    versions: others.map(({ version, ...fields }) => ({ version, schema: managedSchema({ ...shape, ...fields }) })),
+    ...(others.length > 0 ? { conversion } : {}),
+  })
+}
+
+function managedSchema(shape: KindShape): JSONSchemaProps {
   const forProvider = openApiOf(shape.parameters, 'forProvider')
   const immutable = immutableRules(shape.parameters)
   const required = requiredRules(shape.parameters)
@@ -127,19 +152,7 @@ export function managedCrd(shape: KindShape): KubeObject {
       observedGeneration: { type: 'integer', format: 'int64' },
     },
   }
-  return crd(shape.type, {
-    alsoServed: shape.alsoServed,
-    categories: shape.categories,
-    shortNames: shape.shortNames,
-    schema: objectSchema(shape.doc, { spec, status }, ['spec']),
-    columns: [
-      column('READY', "{.status.conditions[?(@.type=='Ready')].status}"),
-      column('SYNCED', "{.status.conditions[?(@.type=='Synced')].status}"),
-      column('EXTERNAL-NAME', '{.metadata.annotations.crossplane\\.io/external-name}'),
-      { ...column('AGE', '{.metadata.creationTimestamp}'), type: 'date' },
-    ],
-    status: true,
-  })
+  return objectSchema(shape.doc, { spec, status }, ['spec'])
 }
 
 /** The CRD of a managed kind's class: a template of its spec (CLM1). */
@@ -193,14 +206,17 @@ export interface CrdParts {
   readonly schema: JSONSchemaProps
   readonly columns: readonly object[]
   readonly status: boolean
+  /** Versions with schemas of their own, which need a conversion. */
+  readonly versions?: readonly { readonly version: string; readonly schema: JSONSchemaProps }[]
+  readonly conversion?: ConversionEndpoint | undefined
 }
 
 export function crd(type: ResourceType, parts: CrdParts): KubeObject {
-  const version = (name: string, storage: boolean) => ({
+  const version = (name: string, storage: boolean, schema = parts.schema) => ({
     name,
     served: true,
     storage,
-    schema: { openAPIV3Schema: parts.schema },
+    schema: { openAPIV3Schema: schema },
     ...(parts.status ? { subresources: { status: {} } } : {}),
     additionalPrinterColumns: parts.columns,
   })
@@ -219,9 +235,19 @@ export function crd(type: ResourceType, parts: CrdParts): KubeObject {
         ...(parts.categories.length > 0 ? { categories: parts.categories } : {}),
         ...(parts.shortNames.length > 0 ? { shortNames: parts.shortNames } : {}),
       },
-      versions: [version(type.version, true), ...parts.alsoServed.map((name) => version(name, false))],
+      versions: [
+        version(type.version, true),
+        ...parts.alsoServed.map((name) => version(name, false)),
+        ...(parts.versions ?? []).map((other) => version(other.version, false, other.schema)),
+      ],
+      ...(parts.conversion ? { conversion: webhookOf(parts.conversion) } : {}),
     },
   }
+}
+
+function webhookOf({ url, ca }: ConversionEndpoint): object {
+  const clientConfig = { url, caBundle: Buffer.from(ca).toString('base64') }
+  return { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
 }
 
 export function objectSchema(

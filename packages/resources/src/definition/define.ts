@@ -1,4 +1,6 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
+import { convertObject, type VersionConversion } from '../conversion/convert.js'
+import type { ConversionEndpoint } from '../conversion/serve.js'
 import type {
   Call,
   CreateCall,
@@ -26,6 +28,8 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly doc?: string
   /** Older versions that are served as well. They have the same fields. */
   readonly alsoServed?: readonly string[]
+  /** Versions with other fields, which are served as well, and how they become this one (MR2). */
+  readonly versions?: readonly KindVersion[]
   readonly categories?: readonly string[]
   readonly shortNames?: readonly string[]
   readonly parameters: ObjectSchema<F>
@@ -61,6 +65,13 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
    * once; with tags, at least those that carry them. Each has an externalName.
    */
   list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Present<AtProviderOf<F, O>>[]>
+}
+
+/** A version of a kind with fields of its own. */
+export interface KindVersion extends VersionConversion {
+  readonly parameters: ObjectSchema<Fields>
+  /** Absent: as in the version of the definition. */
+  readonly observation?: ObjectSchema<Fields>
 }
 
 /** atProvider covers forProvider by construction (MR4), with nothing required. */
@@ -100,7 +111,10 @@ export interface ManagedKind {
   readonly providerConfig: ProviderConfigKind | undefined
   // biome-ignore lint/suspicious/noExplicitAny: the typed functions of a definition, seen by code that serves all kinds.
   readonly external: External<any>
-  crd(): KubeObject
+  /** Versions with other fields are part of it only with somebody to convert them. */
+  crd(conversion?: ConversionEndpoint): KubeObject
+  /** The object in another version. Absent: all versions have the same fields. */
+  readonly convert?: (object: KubeObject, version: string) => KubeObject
   classCrd(): KubeObject
   /** The reference page of the kind, in Markdown. */
   page(): string
@@ -123,7 +137,7 @@ export interface External<C> {
 export function defineManaged<F extends Fields, O extends Fields, C>(
   definition: ManagedDefinition<F, O, C>,
 ): ManagedKind {
-  const { group, version, kind, parameters, observation } = definition
+  const { group, version, kind, parameters, observation, versions = [] } = definition
   checkPatterns({
     group,
     version,
@@ -135,6 +149,18 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     idempotentCreate: definition.idempotentCreate ?? false,
     ownKinds: definition.ownKinds ?? [],
   })
+  for (const other of versions) {
+    checkPatterns({
+      group,
+      version: other.version,
+      kind,
+      parameters: other.parameters.node,
+      observation: (other.observation ?? observation).node,
+      name: definition.name,
+      idempotentCreate: definition.idempotentCreate ?? false,
+      ownKinds: definition.ownKinds ?? [],
+    })
+  }
   const type: ResourceType = {
     group,
     version,
@@ -150,6 +176,11 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     doc: definition.doc ?? '',
     parameters: parameters.node,
     observation: observation.node,
+    versions: versions.map((other) => ({
+      version: other.version,
+      parameters: other.parameters.node,
+      observation: (other.observation ?? observation).node,
+    })),
   }
   return {
     type,
@@ -166,7 +197,8 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     refusePolicies: definition.refusePolicies,
     providerConfig: definition.providerConfig,
     external: definition as unknown as External<C>,
-    crd: () => managedCrd(shape),
+    crd: (conversion) => managedCrd(shape, conversion),
+    ...(versions.length > 0 ? { convert: (object, to) => convertObject(type, versions, object, to) } : {}),
     classCrd: () => classCrd(shape),
     page: () => kindPage(shape, definition.name),
   }
