@@ -23,6 +23,28 @@ export function getOwn(object: Readonly<Record<string, unknown>>, key: string): 
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/**
+ * So many levels may be nested in a document. Go stops at 10,000; here everything
+ * that walks a value shares one stack with its callers, so less must do.
+ */
+export const NESTING_MAX = 1_000
+
+/** Whether more levels are nested than may be. Keeps its own stack: any depth can be asked about. */
+export function nestsTooDeep(value: unknown): boolean {
+  let level: object[] = typeof value === 'object' && value !== null ? [value] : []
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= NESTING_MAX) return true
+    const next: object[] = []
+    for (const container of level) {
+      for (const inner of Object.values(container) as unknown[]) {
+        if (typeof inner === 'object' && inner !== null) next.push(inner)
+      }
+    }
+    level = next
+  }
+  return false
+}
+
 /** A deep copy that shares nothing with the original; much faster than structuredClone for JSON. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value

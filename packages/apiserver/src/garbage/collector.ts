@@ -12,6 +12,8 @@ const user = {
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
 }
 
+const nobody: ReadonlySet<string> = new Set()
+
 type State = 'there' | 'going' | 'absent' | 'unknown'
 
 /**
@@ -21,7 +23,7 @@ type State = 'there' | 'going' | 'absent' | 'unknown'
 export class GarbageCollector {
   readonly #engine: Engine
   readonly #dependents = new Map<string, Set<string>>()
-  readonly #owners = new Map<string, readonly string[]>()
+  readonly #owners = new Map<string, ReadonlySet<string>>()
   readonly #work: Work
   #unsubscribe: () => void = () => {}
 
@@ -58,9 +60,9 @@ export class GarbageCollector {
 
   #know({ key, object }: Stored): void {
     const { ownerReferences = [], deletionTimestamp, finalizers = [] } = object.metadata
-    const owners = ownerReferences.map(({ uid }) => uid)
-    for (const owner of this.#forget(key)) if (!owners.includes(owner)) this.#wakeOwner(owner)
-    if (owners.length > 0) {
+    const owners = new Set(ownerReferences.map(({ uid }) => uid))
+    for (const owner of this.#forget(key)) if (!owners.has(owner)) this.#wakeOwner(owner)
+    if (owners.size > 0) {
       this.#owners.set(key, owners)
       for (const owner of owners) {
         const dependents = this.#dependents.get(owner) ?? new Set()
@@ -71,8 +73,8 @@ export class GarbageCollector {
     if (deletionTimestamp && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))) this.#work.add(key)
   }
 
-  #forget(key: string): readonly string[] {
-    const owners = this.#owners.get(key) ?? []
+  #forget(key: string): ReadonlySet<string> {
+    const owners = this.#owners.get(key) ?? nobody
     this.#owners.delete(key)
     for (const owner of owners) {
       const dependents = this.#dependents.get(owner)

@@ -1,12 +1,10 @@
-import { type Json, setOwn } from '@crosstie/kube'
+import { type Json, NESTING_MAX, setOwn } from '@crosstie/kube'
 
 /** A body that is no JSON. The message is Go's. */
 export class JsonSyntaxError extends Error {
   override readonly name: string = 'JsonSyntaxError'
 }
 
-/** Go stops at 10,000. Here everything that walks a value shares one stack with its callers, so less must do. */
-const DEPTH_MAX = 1_000
 const DUPLICATES_MAX = 100
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
@@ -86,7 +84,7 @@ class ExactParser {
     const parent = this.#stack.at(-1)
     const path = parent ? pathOf(parent) : ''
     const frame: Frame = { container: isArray ? [] : {}, isArray, path, key: '' }
-    if (this.#stack.length >= DEPTH_MAX) throw new JsonSyntaxError('exceeded max depth')
+    if (this.#stack.length >= NESTING_MAX) throw new JsonSyntaxError('exceeded max depth')
     this.#at++
     this.#skipSpace()
     if (this.#text[this.#at] === (isArray ? ']' : '}')) {

@@ -1,4 +1,4 @@
-import { type Json, setOwn } from '@crosstie/kube'
+import { type Json, NESTING_MAX, nestsTooDeep, setOwn } from '@crosstie/kube'
 import { microText } from '../builtin/go-time.js'
 import { type GoStruct, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
 import { modelOf } from '../builtin/models.js'
@@ -17,7 +17,10 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00]
  */
 export function decodeProtobuf(bytes: Uint8Array): Decoded {
   try {
-    return { value: decodeValue(bytes), duplicates: [] }
+    const value = decodeValue(bytes)
+    // One message is several levels of JSON, and some hold JSON of their own.
+    if (nestsTooDeep(value)) throw tooDeep()
+    return { value, duplicates: [] }
   } catch (error) {
     // JSON inside of it may be broken, and its values may not fit the type.
     if (!(error instanceof JsonSyntaxError || error instanceof TypedDecodeError)) throw error
@@ -106,12 +109,12 @@ function buildMessage({ fields }: GoStruct): Message {
   return message
 }
 
+const tooDeep = (): ProtobufError => new ProtobufError('exceeded max depth')
+
 type Draft = Record<string, Json>
 
-const DEPTH_MAX = 1_000
-
 function readMessage(message: Message, reader: Reader, depth: number, into: Draft = {}): Draft {
-  if (depth > DEPTH_MAX) throw new ProtobufError('exceeded max depth')
+  if (depth > NESTING_MAX) throw tooDeep()
   while (reader.more()) {
     const { number, wire } = reader.tag()
     const field = message.fields.get(number)

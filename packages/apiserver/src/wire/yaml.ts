@@ -1,4 +1,4 @@
-import { type Json, setOwn } from '@crosstie/kube'
+import { type Json, NESTING_MAX, setOwn } from '@crosstie/kube'
 import {
   type AliasEvent,
   EVENT_ALIAS,
@@ -61,7 +61,8 @@ function firstDocument(text: string): string {
   return text
 }
 
-const DEPTH_MAX = 1_000
+/** Nobody reads more, and each costs a look at all the text. */
+const COMPLAINTS_MAX = 100
 
 class Decoder {
   readonly #text: string
@@ -74,6 +75,8 @@ class Decoder {
   #decoded = 0
   #aliased = 0
   #aliasDepth = 0
+  /** Aliases can nest what the text does not. */
+  #depth = 0
 
   constructor(text: string, strict: boolean) {
     this.#text = text
@@ -91,10 +94,10 @@ class Decoder {
 
   #parse(): readonly Event[] {
     try {
-      return parseEvents(this.#text, { maxDepth: DEPTH_MAX })
+      return parseEvents(this.#text, { maxDepth: NESTING_MAX })
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error
-      if (error.reason.includes('maxDepth')) throw new YamlError('yaml: exceeded max depth of 10000')
+      if (error.reason.includes('maxDepth')) throw tooDeep()
       throw new YamlError(`yaml: line ${(error.mark?.line ?? 0) + 1}: ${goWords[error.reason] ?? error.reason}`)
     }
   }
@@ -120,6 +123,10 @@ class Decoder {
       default:
         throw new YamlError('yaml: did not find expected node content')
     }
+  }
+
+  #enter(): void {
+    if (++this.#depth > NESTING_MAX) throw tooDeep()
   }
 
   #remember(event: Event): void {
@@ -171,13 +178,16 @@ class Decoder {
 
   #sequence(): Json {
     const items: Json[] = []
+    this.#enter()
     while (this.#events[this.#at]!.type !== EVENT_POP) items.push(this.#value())
+    this.#depth--
     this.#at++
     return items
   }
 
   /** Reads pairs up to the mapping's end. */
   #fill(mapping: Record<string, unknown>): void {
+    this.#enter()
     while (this.#events[this.#at]!.type !== EVENT_POP) {
       if (this.#isMergeKey(this.#events[this.#at]!)) {
         this.#at++
@@ -189,7 +199,7 @@ class Decoder {
       if (key === null) throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>')
       if (typeof key === 'object') throw new YamlError('yaml: invalid map key')
       const name = String(key)
-      if (this.#strict && Object.hasOwn(mapping, name)) {
+      if (this.#strict && Object.hasOwn(mapping, name) && this.#complaints.length < COMPLAINTS_MAX) {
         const shown = typeof key === 'string' ? JSON.stringify(key) : name
         this.#complaints.push(
           `line ${this.#lineOf(this.#events[this.#at]!, keyEvent)}: key ${shown} already set in map`,
@@ -197,6 +207,7 @@ class Decoder {
       }
       setOwn(mapping, name, this.#value())
     }
+    this.#depth--
     this.#at++
   }
 
@@ -273,6 +284,8 @@ class Decoder {
     return line
   }
 }
+
+const tooDeep = (): YamlError => new YamlError(`yaml: exceeded max depth of ${NESTING_MAX}`)
 
 const mergeError = (): YamlError => new YamlError('yaml: map merge requires map or sequence of maps as the value')
 

@@ -1,5 +1,5 @@
 import { badRequest, StatusError } from '../errors.js'
-import { clone, equal, getOwn, isObject, setOwn, stringify } from '../json.js'
+import { clone, equal, getOwn, isObject, NESTING_MAX, nestsTooDeep, setOwn, stringify } from '../json.js'
 
 const OPERATIONS_MAX = 10_000
 /** What `copy` operations may add to a document in total. */
@@ -9,7 +9,7 @@ const COPIED_BYTES_MAX = 3 * 1024 * 1024
  * RFC 6902 as kube-apiserver does it. The document is not changed; parts that
  * no operation touched are shared with the result.
  * Throws a StatusError: 400 for what is no patch, 413 for too many operations,
- * 422 for one that does not apply (its `cause` says which and why).
+ * 422 for one that does not apply (its `cause` says which and why) or that nests too deep.
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   const decoded = decodeOperations(operations)
@@ -24,7 +24,15 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
     if (!(cause instanceof DoesNotApply)) throw cause
     throw unprocessable(cause)
   }
+  checkNesting(patcher.document)
   return patcher.document
+}
+
+/** Operation by operation, a document can be nested ever deeper, though no patch is. */
+function checkNesting(value: unknown): void {
+  if (!nestsTooDeep(value)) return
+  const message = `the patch nests the object deeper than ${NESTING_MAX} levels`
+  throw new StatusError(422, 'Invalid', message, { details: {} })
 }
 
 /** The 422 that says nothing: the real server keeps the reason to itself. */
@@ -171,6 +179,7 @@ class Patcher {
     if (!target) {
       throw new DoesNotApply(`copy operation does not apply: doc is missing destination path: ${path}: missing value`)
     }
+    checkNesting(value)
     this.#copied += value === null ? 0 : Buffer.byteLength(stringify(value))
     if (this.#copied > COPIED_BYTES_MAX) {
       const limits = `the limit is ${COPIED_BYTES_MAX}, the accumulated size is ${this.#copied}`
