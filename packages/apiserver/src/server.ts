@@ -47,6 +47,8 @@ export interface ServerOptions {
   /** Keys that Secrets are encrypted with; `keys.json` in the data directory unless named. */
   readonly keyFile?: string
   readonly eventTtlMs?: number
+  /** How long a body may take to arrive and an answer to be read; a minute without it. */
+  readonly requestTimeoutMs?: number
   readonly metrics?: Metrics
   /** One line for the operator; never holds a secret. */
   readonly log?: (message: string) => void
@@ -185,7 +187,14 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     address: () => addressOf(listener),
   }
   const listener = await Listener.open(
-    { host: options.host, port: options.port, cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca },
+    {
+      host: options.host,
+      port: options.port,
+      cert: pki.serving.cert,
+      key: pki.serving.key,
+      clientCa: pki.ca,
+      requestTimeoutMs: options.requestTimeoutMs,
+    },
     (exchange) => void serve(site, exchange),
   )
   const renewing = runRotation(

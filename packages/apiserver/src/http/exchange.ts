@@ -39,11 +39,40 @@ export interface Outgoing {
   readonly waiting: number
   onDrain(listener: () => void): void
   end(): void
+  /** Ends at once; what waits to be sent is dropped. */
+  cut(): void
 }
+
+/** What clients that do not read or write may hold: so much memory altogether, each for so long. */
+export class Patience {
+  /** Bytes of answers that wait to be read. */
+  waiting = 0
+
+  constructor(readonly milliseconds: number) {}
+
+  get exhausted(): boolean {
+    return this.waiting > WAITING_BYTES_MAX
+  }
+
+  /** Counts an answer until it is read, or its reader was too slow. */
+  hold(sink: ServerHttp2Stream | ServerResponse, bytes: number): void {
+    if (bytes <= JOIN_BYTES_MAX) return
+    this.waiting += bytes
+    const timer = setTimeout(() => sink.destroy(), this.milliseconds).unref()
+    sink.once('close', () => {
+      clearTimeout(timer)
+      this.waiting -= bytes
+    })
+  }
+}
+
+/** Beyond it, new requests are told to come back later. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
 export function overHttp2(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders & { ':method'?: string; ':path'?: string },
+  patience: Patience,
 ): Exchange {
   const gone = lazySignal((abort) => stream.once('close', abort))
   stream.on('error', () => {}) // A client that resets its stream is ordinary life; 'close' follows.
@@ -61,15 +90,14 @@ export function overHttp2(
     get status() {
       return answered
     },
-    body: () => collect(stream, headers),
+    body: () => collect(stream, headers, patience),
     respond(status, extra, body) {
       answered = status
       if (stream.destroyed || stream.headersSent) return
       const chunks = chunksOf(body)
-      stream.respond(
-        { ':status': status, ...extra, 'content-length': bytesOf(chunks) },
-        { endStream: chunks.length === 0 },
-      )
+      const size = bytesOf(chunks)
+      patience.hold(stream, size)
+      stream.respond({ ':status': status, ...extra, 'content-length': size }, { endStream: chunks.length === 0 })
       for (let i = 0; i < chunks.length - 1; i++) stream.write(chunks[i])
       if (chunks.length > 0) stream.end(chunks.at(-1))
     },
@@ -81,7 +109,7 @@ export function overHttp2(
   }
 }
 
-export function overHttp1(request: IncomingMessage, response: ServerResponse): Exchange {
+export function overHttp1(request: IncomingMessage, response: ServerResponse, patience: Patience): Exchange {
   const gone = lazySignal((abort) => response.once('close', abort))
   response.on('error', () => {})
   const auditId = auditIdOf(request.headers)
@@ -97,11 +125,13 @@ export function overHttp1(request: IncomingMessage, response: ServerResponse): E
     get status() {
       return response.headersSent ? response.statusCode : 0
     },
-    body: () => collect(request, request.headers),
+    body: () => collect(request, request.headers, patience),
     respond(status, extra, body) {
       if (response.headersSent || response.destroyed) return
       const chunks = chunksOf(body)
-      response.writeHead(status, { 'audit-id': auditId, ...extra, 'content-length': bytesOf(chunks) })
+      const size = bytesOf(chunks)
+      patience.hold(response, size)
+      response.writeHead(status, { 'audit-id': auditId, ...extra, 'content-length': size })
       for (const chunk of chunks) response.write(chunk)
       response.end()
     },
@@ -128,6 +158,7 @@ function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {
     },
     onDrain: (listener) => void sink.on('drain', listener),
     end: () => void (sink.destroyed || sink.end()),
+    cut: () => void sink.destroy(),
   }
 }
 
@@ -148,7 +179,11 @@ function lazySignal(onGone: (abort: () => void) => void): () => AbortSignal {
   }
 }
 
-function collect(source: ServerHttp2Stream | IncomingMessage, headers: IncomingHttpHeaders): Promise<Buffer> {
+function collect(
+  source: ServerHttp2Stream | IncomingMessage,
+  headers: IncomingHttpHeaders,
+  { milliseconds }: Patience,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX) {
       source.resume()
@@ -158,20 +193,32 @@ function collect(source: ServerHttp2Stream | IncomingMessage, headers: IncomingH
     const chunks: Buffer[] = []
     let size = 0
     let complete = false
+    const late = setTimeout(() => {
+      reject(new StatusError(408, 'Timeout', 'the body of the request did not arrive in time', { details: {} }))
+      chunks.length = 0
+      size = BODY_BYTES_MAX // Whatever comes now is dropped.
+    }, milliseconds)
+    late.unref()
     source.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= BODY_BYTES_MAX) chunks.push(chunk)
       else reject(tooLarge())
     })
     source.on('end', () => {
+      clearTimeout(late)
       complete = true
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     })
     source.on('close', () => {
-      if (!complete) reject(new StatusError(400, 'BadRequest', 'the request ended before its body did'))
+      clearTimeout(late)
+      if (!complete) reject(cutOff())
     })
-    source.on('error', reject)
+    source.on('error', () => reject(cutOff()))
   })
+}
+
+function cutOff(): StatusError {
+  return new StatusError(400, 'BadRequest', 'the request ended before its body did')
 }
 
 function tooLarge(): StatusError {

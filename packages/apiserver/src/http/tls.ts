@@ -1,6 +1,6 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { type Exchange, overHttp1, overHttp2 } from './exchange.js'
+import { type Exchange, overHttp1, overHttp2, Patience } from './exchange.js'
 
 export interface TlsOptions {
   readonly cert: string
@@ -10,10 +10,13 @@ export interface TlsOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** For a body to arrive, and for an answer to be read. */
+  readonly requestTimeoutMs?: number
 }
 
 const STREAMS_PER_CONNECTION_MAX = 1_000
 const HEADER_TIMEOUT_MS = 32_000
+const REQUEST_TIMEOUT_MS = 60_000
 
 /** HTTP/2 and HTTP/1.1 on one TLS port; clients choose. */
 export class Listener {
@@ -37,10 +40,12 @@ export class Listener {
       settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION_MAX },
     })
     const listener = new Listener(server)
-    server.on('request', (request, response) => handle(overHttp1(request as never, response as never)))
+    const patience = new Patience(options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
+    const take = (exchange: Exchange) => (patience.exhausted ? sendAway(exchange) : handle(exchange))
+    server.on('request', (request, response) => take(overHttp1(request as never, response as never, patience)))
     // Listening to 'request' brought in the compatibility layer for HTTP/2 streams; they are ours.
     server.removeAllListeners('stream')
-    server.on('stream', (stream: ServerHttp2Stream, headers) => handle(overHttp2(stream, headers)))
+    server.on('stream', (stream: ServerHttp2Stream, headers) => take(overHttp2(stream, headers, patience)))
     server.on('session', (session) => {
       listener.#sessions.add(session)
       session.on('close', () => listener.#sessions.delete(session))
@@ -86,4 +91,10 @@ export class Listener {
     await closed
     clearTimeout(cut)
   }
+}
+
+/** The real server's words when it has too much to do. */
+function sendAway(exchange: Exchange): void {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '1' }
+  exchange.respond(429, headers, Buffer.from('Too many requests, please try again later.\n'))
 }

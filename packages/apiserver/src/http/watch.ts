@@ -50,7 +50,11 @@ export function serveWatch(
       return
     }
     for (const chunk of encode(happening)) out.write(chunk)
-    if (happening.type === 'ERROR' || out.waiting > BACKLOG_BYTES_MAX) finish()
+    if (happening.type === 'ERROR') finish()
+    else if (out.waiting > BACKLOG_BYTES_MAX) {
+      finish()
+      out.cut()
+    }
   }
   stop = watch(engine, request, parameters, sink)
   out = exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
@@ -102,14 +106,16 @@ function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown
   }
 }
 
-// A change goes to many watchers: its line is made once.
-const lines = new WeakMap<Change, { view: View; line: Uint8Array }>()
+// A change goes to many watchers: its line is made once. Changes stay long in the store's history; their
+// lines only until they are sent.
+const lines = new WeakMap<Change, { view: View; line: WeakRef<Uint8Array> }>()
 
 function plainLine(type: string, view: View, change: Change | undefined): readonly Uint8Array[] {
   const known = change && lines.get(change)
-  if (known?.view === view) return [known.line]
+  const made = known?.view === view ? known.line.deref() : undefined
+  if (made) return [made]
   const text = Buffer.concat([heads[type]!, view.bytes!, closing])
-  if (change) lines.set(change, { view, line: text })
+  if (change) lines.set(change, { view, line: new WeakRef(text) })
   return [text]
 }
 
