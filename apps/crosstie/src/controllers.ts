@@ -7,6 +7,7 @@ import {
   type Log,
   type Share,
   sleep,
+  stopper,
 } from '@crosstie/controller'
 import { type Client, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import {
@@ -66,7 +67,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #controllers: Controllers
   readonly #events: EventRecorder
   readonly #managed: Omit<ManagedOptions, 'budgets'>
-  readonly #stop = new AbortController()
+  readonly #stop = stopper()
   readonly #starting: Promise<unknown>
 
   constructor(options: ControlOptions) {

@@ -28,6 +28,6 @@ export {
   type Share,
   type Watched,
 } from './loop/controllers.js'
-export { sleep } from './sleep.js'
+export { sleep, stopper } from './sleep.js'
 export { type BackoffOptions, backoffMs } from './workqueue/backoff.js'
 export { type Next, type Priority, type QueueOptions, type Task, WorkQueue } from './workqueue/queue.js'

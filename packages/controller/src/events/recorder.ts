@@ -12,7 +12,7 @@ import {
   timestamp,
 } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
-import { sleep } from '../sleep.js'
+import { sleep, stopper } from '../sleep.js'
 import { Correlator, involved, type Told } from './correlate.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
@@ -46,7 +46,7 @@ export class EventRecorder {
   readonly #correlator = new Correlator()
   /** By name: what is said twice before it was written once is written once. */
   readonly #backlog = new Map<string, Told>()
-  readonly #stop = new AbortController()
+  readonly #stop = stopper()
   #writing = 0
   #scheduled = false
   #idle: () => void = () => {}

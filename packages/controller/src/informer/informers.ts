@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type Client, groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { stopper } from '../sleep.js'
 import { Informer, type InformerOptions } from './informer.js'
 
 /** One informer for each kind, however many ask: one watch, one copy of the objects. */
@@ -8,7 +9,7 @@ export class Informers {
   readonly #options: InformerOptions
   readonly #informers = new Map<string, Informer>()
   readonly #running: Promise<void>[] = []
-  readonly #stop = new AbortController()
+  readonly #stop = stopper()
 
   constructor(client: Client, options: InformerOptions = {}) {
     this.#client = client
