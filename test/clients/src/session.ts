@@ -74,8 +74,12 @@ export async function sessions(
   const found = await Promise.all(options.programs.map(obtain))
   const missing = found.flatMap((one) => ('missing' in one ? [one.missing] : []))[0]
   const path = found.flatMap((one) => ('path' in one ? [dirname(one.path)] : []))
+  if (missing) {
+    test(area, { skip: missing })
+    return
+  }
   for (const choice of targets()) {
-    describe(`${area} on ${choice}`, { concurrency: options.concurrency ?? 2, skip: missing }, () => {
+    describe(`${area} on ${choice}`, { concurrency: options.concurrency ?? 2 }, () => {
       let target: Target
       before(async () => {
         target = await openTarget(choice)
