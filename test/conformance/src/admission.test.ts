@@ -32,6 +32,8 @@ async function hooked(t: Case, kind: 'Validating' | 'Mutating', decide: Decide, 
     return typeof response === 'number' || response.raw ? (response.raw ?? response) : review(body, response)
   })
   const ns = await t.namespace()
+  // Every namespace gets this one, and the webhook would be asked about it.
+  await t.until(`${configMapsIn(ns)}/kube-root-ca.crt`, ({ status }) => status === 200)
   await t.must('PATCH', `/api/v1/namespaces/${ns}`, {
     type: 'application/merge-patch+json',
     body: { metadata: { labels: { case: t.id } } },
