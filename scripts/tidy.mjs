@@ -10,7 +10,8 @@ const complaints = []
 for (const folder of folders) {
   for (const file of sourceFiles(folder)) checkFile(folder, file)
 }
-for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')]) checkLinks(page)
+for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
+  checkLinks(page)
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
