@@ -34,7 +34,7 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
   return await modify(engine, request, (live) => {
     const patched = patchOf(request, live, body)
     const object = sameAsUrl(request, patchedObject(engine, request, patched, body))
-    checkRevision(request, object, live, true)
+    checkRevision(request, object, live, request.served.definition.strategy.unconditionalUpdate)
     return { object }
   })
 }
