@@ -60,8 +60,9 @@ export interface ControllersOptions {
   readonly share?: Share
 }
 
-const CONCURRENCY = 256
-const CONCURRENCY_OF_ONE = 64
+const CONCURRENCY = 512
+/** Each waits for the disk or a network most of the time; budgets, not this, protect providers. */
+const CONCURRENCY_OF_ONE = 128
 const TIMEOUT_MS = 120_000
 const BACKOFF = { baseMs: 200, maxMs: 60_000 }
 /** After so long of starting reconciles, others get a turn: a server in the same process still has to answer. */
