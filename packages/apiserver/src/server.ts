@@ -116,7 +116,7 @@ const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 
 /** Opens the data, serves it, and keeps house; resolves once requests are answered. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { dataDir, host, port, clock = systemClock, log = () => {} } = options
+  const { dataDir, host, clock = systemClock, log = () => {} } = options
   const [store, pki] = await Promise.all([openData(options, clock, log), openPki({ dataDir, host, clock })])
   try {
     return await assemble({ ...options, clock, log }, store, pki)

@@ -1,5 +1,6 @@
 import { type Client, equal, isObject, type KubeObject, type LabelSelector, selectorOf } from '@crosstie/kube'
-import { Followed, type Sleep, Worker } from './follow.js'
+import { type Sleep, Work } from '../work.js'
+import { Followed } from './follow.js'
 import { CLUSTER_ROLES } from './kinds.js'
 
 const FIELD_MANAGER = 'clusterrole-aggregation-controller'
@@ -47,10 +48,13 @@ export async function runAggregation({ client, failed, sleep }: ControllerOption
     const applied = { apiVersion: role.apiVersion, kind: role.kind, metadata: { name }, rules }
     await client.apply(CLUSTER_ROLES, applied, { fieldManager: FIELD_MANAGER, force: true, signal })
   }
-  const worker = new Worker(reconcile, (name, error) => failed(`aggregate ClusterRole ${name}`, error), signal, sleep)
+  const work = new Work(reconcile, (name, error) => failed(`aggregate ClusterRole ${name}`, error), {
+    signal,
+    pause: sleep,
+  })
   // Whichever role changed, any aggregated one may gather it; there are few, and deciding is cheap.
   const changed = () => {
-    for (const role of roles.values()) if (role['aggregationRule']) worker.ask(role.metadata.name!)
+    for (const role of roles.values()) if (role['aggregationRule']) work.add(role.metadata.name!)
   }
   await roles.run(client, CLUSTER_ROLES, {}, changed, signal, sleep)
 }

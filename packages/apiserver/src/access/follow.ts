@@ -1,15 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, isExpired, type KubeObject, type ListOptions, type ResourceType } from '@crosstie/kube'
+import { type Sleep, sleep } from '../work.js'
 
 const RETRY_MIN = 100
 const RETRY_MAX = 30_000
-
-/** Waits; tests put their own in its place. Ends early, without an error, when the signal aborts. */
-export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>
-
-export const sleep: Sleep = async (milliseconds, signal) => {
-  await delay(milliseconds, undefined, { signal, ref: false }).catch(() => {})
-}
 
 /** All objects of a kind (or those that a selector picks), kept up to date. */
 export class Followed {
@@ -67,60 +60,3 @@ export class Followed {
 }
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
-
-/**
- * Works on keys one after the other, each as long as it is asked for again;
- * a key whose work fails is tried again, later and later.
- */
-export class Worker {
-  readonly #work: (key: string) => Promise<void>
-  readonly #failed: (key: string, error: unknown) => void
-  readonly #signal: AbortSignal
-  readonly #pause: Sleep
-  readonly #pending = new Set<string>()
-  readonly #failures = new Map<string, number>()
-  #running = false
-
-  constructor(
-    work: (key: string) => Promise<void>,
-    failed: (key: string, error: unknown) => void,
-    signal: AbortSignal,
-    pause: Sleep = sleep,
-  ) {
-    this.#work = work
-    this.#failed = failed
-    this.#signal = signal
-    this.#pause = pause
-  }
-
-  ask(key: string): void {
-    this.#pending.add(key)
-    if (this.#running) return
-    this.#running = true
-    queueMicrotask(() => void this.#run())
-  }
-
-  async #run(): Promise<void> {
-    for (const key of this.#pending) {
-      if (this.#signal.aborted) break
-      this.#pending.delete(key)
-      try {
-        await this.#work(key)
-        this.#failures.delete(key)
-      } catch (error) {
-        if (!this.#signal.aborted) this.#retry(key, error)
-      }
-    }
-    this.#running = false
-  }
-
-  #retry(key: string, error: unknown): void {
-    const failures = (this.#failures.get(key) ?? 0) + 1
-    this.#failures.set(key, failures)
-    this.#failed(key, error)
-    const wait = Math.min(RETRY_MIN * 2 ** (failures - 1), RETRY_MAX)
-    void this.#pause(wait, this.#signal).then(() => {
-      if (!this.#signal.aborted) this.ask(key)
-    })
-  }
-}

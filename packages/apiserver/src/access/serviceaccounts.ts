@@ -1,6 +1,7 @@
 import { isAlreadyExists, isNotFound, isObject, type KubeObject, type WriteOptions } from '@crosstie/kube'
+import { Work } from '../work.js'
 import type { ControllerOptions } from './aggregation.js'
-import { Followed, Worker } from './follow.js'
+import { Followed } from './follow.js'
 import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from './kinds.js'
 import type { ServiceAccountTokens } from './tokens.js'
 
@@ -46,20 +47,20 @@ class ServiceAccounts {
     const { client, failed, sleep } = this.#options
     const signal = this.#signal
     const spawn = (what: string, work: (key: string) => Promise<void>) =>
-      new Worker(work, (key, error) => failed(`${what} ${key}`, error), signal, sleep)
+      new Work(work, (key, error) => failed(`${what} ${key}`, error), { signal, pause: sleep })
     const accounts = spawn('create the default ServiceAccount of', (namespace) => this.#ensureAccount(namespace))
     const bundles = spawn(`write ${ROOT_CA} of`, (namespace) => this.#ensureBundle(namespace))
     const secrets = spawn('fill the token Secret', (key) => this.#fillSecret(key))
 
     const namespaceChanged = ({ metadata }: KubeObject) => {
-      accounts.ask(metadata.name!)
-      bundles.ask(metadata.name!)
+      accounts.add(metadata.name!)
+      bundles.add(metadata.name!)
     }
     const accountChanged = ({ metadata }: KubeObject) => {
-      if (metadata.name === 'default') accounts.ask(metadata.namespace!)
+      if (metadata.name === 'default') accounts.add(metadata.namespace!)
       for (const secret of this.#secrets.values()) {
         if (secret.metadata.namespace !== metadata.namespace) continue
-        if (secret.metadata.annotations?.[ACCOUNT_NAME] === metadata.name) secrets.ask(keyOf(secret))
+        if (secret.metadata.annotations?.[ACCOUNT_NAME] === metadata.name) secrets.add(keyOf(secret))
       }
     }
     await Promise.all([
@@ -69,7 +70,7 @@ class ServiceAccounts {
         client,
         CONFIG_MAPS,
         { fieldSelector: `metadata.name=${ROOT_CA}` },
-        ({ metadata }) => bundles.ask(metadata.namespace!),
+        ({ metadata }) => bundles.add(metadata.namespace!),
         signal,
         sleep,
       ),
@@ -77,7 +78,7 @@ class ServiceAccounts {
         client,
         SECRETS,
         { fieldSelector: `type=${TOKEN_TYPE}` },
-        (secret) => secrets.ask(keyOf(secret)),
+        (secret) => secrets.add(keyOf(secret)),
         signal,
         sleep,
       ),

@@ -7,14 +7,11 @@ import {
   type KubeObject,
   parseApiVersion,
   type StatusError,
+  stringify,
 } from '@crosstie/kube'
 import type { Served } from '../serving/served.js'
 import type { Body, WriteRequest } from '../verbs/request.js'
-
-/** A value that is not what its kind looks like. Who reads it says how that is told. */
-export class UnfitError extends Error {
-  override readonly name = 'UnfitError'
-}
+import { UnfitError } from './unfit.js'
 
 /**
  * From what the client sent to an object of the kind: version and kind agree
@@ -117,11 +114,10 @@ function isBuiltIn({ group, version }: GroupVersion, kind: string): boolean {
 
 function typedCustom(served: Served, { value, raw }: Body): KubeObject {
   const { kind } = served.type
-  const text = raw ? Buffer.from(raw).toString('utf8').trim() : JSON.stringify(value)
-  if (value === null) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
+  if (value === null) throw unrecognized(kind, missingKind(value, raw), raw)
   if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
   checkTypeMetaIsText(kind, value, raw)
-  if (!value['kind']) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, raw)
+  if (!value['kind']) throw unrecognized(kind, missingKind(value, raw), raw)
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : ''
   if (apiVersion !== served.apiVersion) {
     throw badRequest(
@@ -130,6 +126,11 @@ function typedCustom(served: Served, { value, raw }: Body): KubeObject {
   }
   const object = value as unknown as KubeObject
   return isObject(value['metadata']) || value['metadata'] !== undefined ? object : { ...object, metadata: {} }
+}
+
+function missingKind(value: unknown, raw: Uint8Array | undefined): string {
+  const text = raw ? Buffer.from(raw).toString('utf8').trim() : stringify(value)
+  return `Object 'Kind' is missing in '${text}'`
 }
 
 /** A custom resource that says it is something else is an invalid one, named after what it says. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { UnfitError } from '../admission/decode.js'
+import { UnfitError } from '../admission/unfit.js'
 import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
 import { ageColumn, nameColumn } from './columns.js'
 import { schemaOfModel } from './schema.js'

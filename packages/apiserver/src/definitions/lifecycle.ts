@@ -1,9 +1,10 @@
 import { equal, isConflict, isNotFound } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
-import { Work } from '../garbage/work.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import type { WriteRequest } from '../verbs/request.js'
+import { apiServer, systemRequest } from '../verbs/system.js'
 import { modify } from '../verbs/update.js'
+import { Work } from '../work.js'
 import { acceptNames, setCondition } from './accept.js'
 import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from './crd.js'
 import { definitionOf } from './custom.js'
@@ -11,8 +12,6 @@ import { inProgress } from './terminate.js'
 
 const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
 const CLEANUP_RETRY_MS = 500
-
-const user = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 /**
  * From a CRD to a served kind and back: names are accepted or refused, an
@@ -87,7 +86,7 @@ export class DefinitionLifecycle {
 
   async #accept(crd: CustomResourceDefinition): Promise<void> {
     const others = this.#all().filter((other) => other.metadata.name !== crd.metadata.name)
-    const request = { ...this.#request(crd.metadata.name!), subresource: 'status' }
+    const request = this.#request(crd.metadata.name!, 'status')
     await modify(this.#engine, request, (live) => ({
       object: acceptNames(live as CustomResourceDefinition, others, this.#engine.clock.now()),
     }))
@@ -95,14 +94,14 @@ export class DefinitionLifecycle {
 
   async #cleanUp(crd: CustomResourceDefinition): Promise<void> {
     if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
-    await modify(this.#engine, { ...this.#request(crd.metadata.name!), subresource: 'status' }, (live) => ({
+    await modify(this.#engine, this.#request(crd.metadata.name!, 'status'), (live) => ({
       object: setCondition(live as CustomResourceDefinition, inProgress, this.#engine.clock.now()),
     }))
     const { group, names } = crd.spec
     const definition = this.#engine.registry.definition(group, names.plural)
     if (definition && definition.crd?.uid === crd.metadata.uid) {
       const served = this.#engine.registry.storage(definition)
-      await removeAll(this.#engine, { ...this.#request(''), served }, {}, {})
+      await removeAll(this.#engine, systemRequest(apiServer, served), {}, {})
       if (this.#engine.store.count(served.prefix) > 0) {
         // Their finalizers are somebody's to finish.
         this.#work.addAfter(crd.metadata.name!, CLEANUP_RETRY_MS)
@@ -115,17 +114,8 @@ export class DefinitionLifecycle {
     })
   }
 
-  #request(name: string): WriteRequest {
-    return {
-      served: this.#engine.registry.resolve('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!,
-      namespace: '',
-      name,
-      subresource: '',
-      user,
-      warnings: [],
-      dryRun: false,
-      fieldManager: 'kube-apiserver',
-      fieldValidation: 'Ignore',
-    }
+  #request(name: string, subresource?: string): WriteRequest {
+    const served = this.#engine.registry.resolve('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!
+    return systemRequest(apiServer, served, { name }, subresource)
   }
 }

@@ -1,16 +1,14 @@
-import { isConflict, isNotFound, type KubeObject, type OwnerReference, parseApiVersion } from '@crosstie/kube'
+import { isConflict, isNotFound, type OwnerReference, parseApiVersion } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { Served } from '../serving/served.js'
 import type { Change, Stored } from '../store/store.js'
 import { FOREGROUND, ORPHAN, remove } from '../verbs/delete.js'
 import type { WriteRequest } from '../verbs/request.js'
+import { controller, systemRequest } from '../verbs/system.js'
 import { modify } from '../verbs/update.js'
-import { Work } from './work.js'
+import { Work } from '../work.js'
 
-const user = {
-  name: 'system:serviceaccount:kube-system:generic-garbage-collector',
-  groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
-}
+const writer = controller('generic-garbage-collector')
 
 const nobody: ReadonlySet<string> = new Set()
 
@@ -187,21 +185,7 @@ export class GarbageCollector {
 
   #requestFor({ key, object }: Stored): WriteRequest | undefined {
     const served = servedAt(this.#engine, key)
-    return served && systemRequest(served, object)
-  }
-}
-
-function systemRequest(served: Served, { metadata }: KubeObject): WriteRequest {
-  return {
-    served,
-    namespace: served.definition.namespaced ? (metadata.namespace ?? '') : '',
-    name: metadata.name ?? '',
-    subresource: '',
-    user,
-    warnings: [],
-    dryRun: false,
-    fieldManager: 'kube-controller-manager',
-    fieldValidation: 'Ignore',
+    return served && systemRequest(writer, served, object.metadata)
   }
 }
 

@@ -2,16 +2,14 @@ import { isConflict, isNotFound, type KubeObject, timestamp } from '@crosstie/ku
 import type { Engine } from '../engine.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import type { WriteRequest } from '../verbs/request.js'
+import { controller, systemRequest } from '../verbs/system.js'
 import { modify } from '../verbs/update.js'
-import { Work } from './work.js'
+import { Work } from '../work.js'
 
 const PREFIX = '//namespaces/'
 const RETRY_MS = 1_000
 
-const user = {
-  name: 'system:serviceaccount:kube-system:namespace-controller',
-  groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
-}
+const writer = controller('namespace-controller')
 
 /** Empties a namespace that is being deleted, says in its status what still holds it, then lets it go. */
 export class NamespaceLifecycle {
@@ -50,7 +48,7 @@ export class NamespaceLifecycle {
       const served = this.#engine.registry.storage(definition)
       const prefix = `${served.prefix}${name}/`
       if (this.#engine.store.count(prefix) === 0) continue
-      await removeAll(this.#engine, { ...this.#request(name), served, namespace: name, name: '' }, {}, {})
+      await removeAll(this.#engine, systemRequest(writer, served, { namespace: name }), {}, {})
       const left = this.#engine.store.list(prefix).items.map(({ object }) => object)
       if (left.length > 0) remaining.push({ resource: qualified(definition), objects: left })
     }
@@ -66,7 +64,7 @@ export class NamespaceLifecycle {
   }
 
   async #letGo(name: string): Promise<void> {
-    await modify(this.#engine, { ...this.#request(name), subresource: 'finalize' }, (live) => {
+    await modify(this.#engine, this.#request(name, 'finalize'), (live) => {
       const finalizers = finalizersOf(live).filter((finalizer) => finalizer !== 'kubernetes')
       return { object: { ...live, spec: { ...(live['spec'] as object), finalizers } } }
     })
@@ -74,7 +72,7 @@ export class NamespaceLifecycle {
 
   async #explain(name: string, remaining: readonly Remaining[]): Promise<void> {
     const now = timestamp(this.#engine.clock.now())
-    await modify(this.#engine, { ...this.#request(name), subresource: 'status' }, (live) => {
+    await modify(this.#engine, this.#request(name, 'status'), (live) => {
       const status = (live['status'] ?? {}) as { conditions?: readonly Condition[] }
       return {
         object: { ...live, status: { ...status, conditions: conditionsOf(status.conditions ?? [], remaining, now) } },
@@ -82,18 +80,9 @@ export class NamespaceLifecycle {
     })
   }
 
-  #request(name: string): WriteRequest {
-    return {
-      served: this.#engine.registry.resolve('', 'v1', 'namespaces')!,
-      namespace: '',
-      name,
-      subresource: '',
-      user,
-      warnings: [],
-      dryRun: false,
-      fieldManager: 'kube-controller-manager',
-      fieldValidation: 'Ignore',
-    }
+  #request(name: string, subresource: string): WriteRequest {
+    const served = this.#engine.registry.resolve('', 'v1', 'namespaces')!
+    return systemRequest(writer, served, { name }, subresource)
   }
 }
 

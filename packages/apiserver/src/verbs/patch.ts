@@ -13,7 +13,8 @@ import {
   stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { asWarning, complete, UnfitError } from '../admission/decode.js'
+import { asWarning, complete } from '../admission/decode.js'
+import { UnfitError } from '../admission/unfit.js'
 import type { Engine } from '../engine.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'

@@ -1,5 +1,6 @@
 import { type Client, equal, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
-import { Followed, type Sleep, Worker } from '../../access/follow.js'
+import { Followed } from '../../access/follow.js'
+import { type Sleep, Work } from '../../work.js'
 
 const TYPE: ResourceType = {
   group: 'admissionregistration.k8s.io',
@@ -40,15 +41,13 @@ export async function runPolicyStatus(options: PolicyStatusOptions, signal: Abor
       if (!isNotFound(error)) throw error
     })
   }
-  const worker = new Worker(
-    reconcile,
-    (name, error) => failed(`write the status of policy ${name}`, error),
+  const work = new Work(reconcile, (name, error) => failed(`write the status of policy ${name}`, error), {
     signal,
-    sleep,
-  )
+    pause: sleep,
+  })
   const changed = (policy: KubeObject) => {
     const seen = (policy['status'] as { observedGeneration?: number } | undefined)?.observedGeneration
-    if (seen !== policy.metadata.generation) worker.ask(policy.metadata.name!)
+    if (seen !== policy.metadata.generation) work.add(policy.metadata.name!)
   }
   await policies.run(client, TYPE, {}, changed, signal, sleep)
 }

@@ -1,0 +1,43 @@
+import type { KubeObject } from '@crosstie/kube'
+import { authenticated, MASTERS, serviceAccountGroups, serviceAccountUser, type UserInfo } from '../access/user.js'
+import type { Served } from '../serving/served.js'
+import type { WriteRequest } from './request.js'
+
+/** Who writes when the server does by itself, and what it is called among managed fields. */
+export interface SystemWriter {
+  readonly user: UserInfo
+  readonly fieldManager: string
+}
+
+/** One of the controllers that kube-controller-manager runs, under its service account. */
+export function controller(name: string): SystemWriter {
+  const namespace = 'kube-system'
+  const user = { name: serviceAccountUser(namespace, name), groups: serviceAccountGroups(namespace) }
+  return { user: authenticated(user), fieldManager: 'kube-controller-manager' }
+}
+
+/** The server itself. */
+export const apiServer: SystemWriter = {
+  user: authenticated({ name: 'system:apiserver', groups: [MASTERS] }),
+  fieldManager: 'kube-apiserver',
+}
+
+/** A write that nobody asked for; an object without a name stands for all of its namespace. */
+export function systemRequest(
+  writer: SystemWriter,
+  served: Served,
+  { name = '', namespace = '' }: Pick<KubeObject['metadata'], 'name' | 'namespace'> = {},
+  subresource = '',
+): WriteRequest {
+  return {
+    served,
+    namespace: served.definition.namespaced ? namespace : '',
+    name,
+    subresource,
+    user: writer.user,
+    warnings: [],
+    dryRun: false,
+    fieldManager: writer.fieldManager,
+    fieldValidation: 'Ignore',
+  }
+}
