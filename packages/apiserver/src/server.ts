@@ -117,9 +117,11 @@ const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 /** Opens the data, serves it, and keeps house; resolves once requests are answered. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { dataDir, host, clock = systemClock, log = () => {} } = options
-  const [store, pki] = await Promise.all([openData(options, clock, log), openPki({ dataDir, host, clock })])
+  const keys = openPki({ dataDir, host, clock })
+  keys.catch(() => {}) // Told below, once there is a store to be closed.
+  const store = await openData(options, clock, log)
   try {
-    return await assemble({ ...options, clock, log }, store, pki)
+    return await assemble({ ...options, clock, log }, store, await keys)
   } catch (error) {
     await store.close()
     throw error
