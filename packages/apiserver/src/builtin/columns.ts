@@ -46,7 +46,8 @@ const HOUR = 3600
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-function humanDuration(milliseconds: number): string {
+/** Two digits of precision, in the largest units that keep them: kubectl's own rule. */
+export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000)
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '@crosstie/kube'
 import type { Definition, Verb, Version } from '../definitions/definition.js'
+import { byPriority } from '../definitions/versions.js'
 import type { Registry } from '../serving/registry.js'
 
 // The order in which the real server lists what we serve of its groups; CRDs' groups follow by name.
@@ -37,20 +38,6 @@ export function groupsOf(registry: Registry): readonly Group[] {
 function rank(group: string): number {
   const place = groupOrder.indexOf(group)
   return place < 0 ? groupOrder.length : place
-}
-
-/** v2 before v1 before v1beta2 before v1alpha1 before anything else. */
-export function byPriority(a: string, b: string): number {
-  const [x, y] = [versionRank(a), versionRank(b)]
-  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return y[i]! - x[i]!
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-function versionRank(version: string): readonly [number, number, number] {
-  const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
-  if (!parts) return [-1, 0, 0]
-  const stage = parts[2] === undefined ? 2 : parts[2] === 'beta' ? 1 : 0
-  return [stage, Number(parts[1]), Number(parts[3] ?? 0)]
 }
 
 export function apiVersions(serverAddress: string): unknown {

@@ -1,4 +1,5 @@
 import { compileJsonPath, type JsonPath, type KubeObject, stringify } from '@crosstie/kube'
+import { humanDuration } from '../builtin/columns.js'
 import type { Column } from '../definitions/definition.js'
 import type { Served } from '../serving/served.js'
 
@@ -118,27 +119,4 @@ export function age(time: string | undefined, now: number): string {
   const then = time ? Date.parse(time) : Number.NaN
   if (!time) return '<unknown>'
   return Number.isNaN(then) ? '<invalid>' : humanDuration(now - then)
-}
-
-/** Two digits of precision, in the largest units that keep them: kubectl's own rule. */
-export function humanDuration(milliseconds: number): string {
-  const seconds = Math.trunc(milliseconds / 1000)
-  if (seconds < -1) return '<invalid>'
-  if (seconds < 0) return '0s'
-  if (seconds < 120) return `${seconds}s`
-  const minutes = Math.trunc(seconds / 60)
-  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's')
-  if (minutes < 180) return `${minutes}m`
-  const hours = Math.trunc(minutes / 60)
-  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm')
-  if (hours < 48) return `${hours}h`
-  const days = Math.trunc(hours / 24)
-  if (hours < 192) return withRest(days, 'd', hours % 24, 'h')
-  if (hours < 8760 * 2) return `${days}d`
-  if (hours < 8760 * 8) return withRest(Math.trunc(hours / 8760), 'y', days % 365, 'd')
-  return `${Math.trunc(hours / 8760)}y`
-}
-
-function withRest(whole: number, unit: string, rest: number, restUnit: string): string {
-  return rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`
 }
