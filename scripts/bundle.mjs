@@ -12,6 +12,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  // As Node itself resolves them: taken as CommonJS, the AWS SDK loses its clients.
+  mainFields: ['module', 'main'],
   sourcemap: 'linked',
   sourcesContent: false,
   minifyWhitespace: true,

@@ -13,6 +13,10 @@ export interface Command {
 
 export interface Option {
   readonly type: 'string' | 'boolean'
+  /** A letter for it: `o` for `-o`. */
+  readonly short?: string
+  /** It may be given several times: read it with `textsOf`. */
+  readonly multiple?: boolean
   /** What the value is, such as `DIR`. */
   readonly value?: string
   readonly help: string
@@ -20,7 +24,7 @@ export interface Option {
 }
 
 export interface Input {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>
+  readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   readonly words: readonly string[]
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal
@@ -36,6 +40,18 @@ export class UsageError extends Error {
 export const EXIT_OK = 0
 export const EXIT_FAILED = 1
 export const EXIT_USAGE = 2
+
+/** The value of an option that takes a text, if it was given. */
+export function textOf(values: Input['values'], name: string): string | undefined {
+  const value = values[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** All values of an option that may be given several times. */
+export function textsOf(values: Input['values'], name: string): readonly string[] {
+  const value = values[name]
+  return Array.isArray(value) ? value : []
+}
 
 export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
   const err = (line: string) => process.stderr.write(`${line}\n`)
@@ -57,8 +73,13 @@ export async function runCommand(command: Command, args: readonly string[], sign
 
 function parse(command: Command, args: readonly string[]) {
   const options: ParseArgsConfig['options'] = { help: { type: 'boolean', short: 'h' } }
-  for (const [name, { type, default: value }] of Object.entries(command.options)) {
-    options[name] = value === undefined ? { type } : { type, default: value }
+  for (const [name, { type, short, multiple, default: value }] of Object.entries(command.options)) {
+    options[name] = {
+      type,
+      ...(short ? { short } : {}),
+      ...(multiple ? { multiple } : {}),
+      ...(value === undefined ? {} : { default: value }),
+    }
   }
   try {
     const given = args.map((arg) => spelled(arg, options))
@@ -69,7 +90,7 @@ function parse(command: Command, args: readonly string[]) {
       allowNegative: true,
       strict: true,
     })
-    return { values: values as Record<string, string | boolean | undefined>, positionals }
+    return { values: values as Input['values'], positionals }
   } catch (error) {
     throw new UsageError(messageOf(error))
   }
@@ -83,8 +104,8 @@ function spelled(arg: string, options: ParseArgsConfig['options']): string {
 }
 
 export function helpFor({ usage, summary, options }: Command): string {
-  const rows = Object.entries(options).map(([name, { value, help, default: preset }]) => {
-    const left = `  --${name}${value ? ` ${value}` : ''}`
+  const rows = Object.entries(options).map(([name, { short, value, help, default: preset }]) => {
+    const left = `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
     const suffix = preset === undefined || preset === false || preset === '' ? '' : ` (default ${preset})`
     return `${left.padEnd(30)} ${help}${suffix}`
   })

@@ -28,9 +28,10 @@ import {
 } from '@crosstie/resources'
 import { installDefinition } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
-import { bindings, claims, kinds } from './registry.js'
+import type { Registry } from './registry.js'
 
 export interface ControlOptions {
+  readonly registry: Registry
   readonly client: Client
   readonly metrics: Metrics
   readonly log: Log
@@ -73,6 +74,7 @@ export class ControlPlane implements AsyncDisposable {
   constructor(options: ControlOptions) {
     this.#options = options
     const { client, metrics, log } = options
+    const { kinds } = options.registry
     const clock = systemClock
     this.#informers = new Informers(client, { clock, log, watchList: options.watchList, pageSize: PAGE_SIZE })
     this.#controllers = new Controllers({
@@ -127,6 +129,7 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Claims watch what meets them, so those kinds have to be served before. */
   async #startClaims(served: Promise<unknown>): Promise<void> {
+    const { claims, bindings } = this.#options.registry
     const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
     if (!(await this.#install(...definitions))) return
     await served
@@ -146,11 +149,11 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #installRoles(): Promise<void> {
-    const { client, log, skipDefinitions } = this.#options
+    const { client, log, skipDefinitions, registry } = this.#options
     const { signal } = this.#stop
     if (skipDefinitions) return
     await this.#untilDone('install roles', async () => {
-      for (const role of operatorRoles(claims, kinds)) await installRole(client, role, log, signal)
+      for (const role of operatorRoles(registry.claims, registry.kinds)) await installRole(client, role, log, signal)
     })
   }
 

@@ -1,12 +1,58 @@
-import { nopBindings, nopResource } from '@crosstie/provider-nop'
-import { type Binding, type ClaimKind, checkTogether, claimKinds, type ManagedKind } from '@crosstie/resources'
+import { pathToFileURL } from 'node:url'
+import { attempt } from '@crosstie/kube'
+import {
+  type Binding,
+  type ClaimKind,
+  checkTogether,
+  claimKinds,
+  type ManagedKind,
+  type Provider,
+} from '@crosstie/resources'
+import { UsageError } from './command.js'
 
-/** Everything that this program can manage. */
-export const kinds: readonly ManagedKind[] = [nopResource]
-checkTogether(kinds)
+/** Read when asked for: whoever does not use a cloud need not wait for its SDK. */
+const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider }>>> = {
+  aws: () => import('@crosstie/provider-aws'),
+  kubernetes: () => import('@crosstie/provider-kubernetes'),
+  nop: () => import('@crosstie/provider-nop'),
+  sql: () => import('@crosstie/provider-sql'),
+}
 
-/** Everything that applications can ask for. */
-export const claims: readonly ClaimKind[] = claimKinds
+export const providerNames: readonly string[] = Object.keys(ours)
 
-/** What may meet which claims. */
-export const bindings: readonly Binding[] = nopBindings
+/** What a control plane can manage, and what applications can ask it for. */
+export interface Registry {
+  readonly providers: readonly Provider[]
+  readonly kinds: readonly ManagedKind[]
+  readonly claims: readonly ClaimKind[]
+  readonly bindings: readonly Binding[]
+}
+
+/** Reads providers: ours by name, those of others by the path or the package that they are in. */
+export async function loadRegistry(names: readonly string[] = providerNames): Promise<Registry> {
+  const providers = await Promise.all([...new Set(names)].map(loadProvider))
+  const kinds = providers.flatMap((provider) => provider.kinds)
+  checkTogether(kinds)
+  return {
+    providers,
+    kinds,
+    claims: [...claimKinds, ...providers.flatMap(({ claims = [] }) => claims)],
+    bindings: providers.flatMap(({ bindings = [] }) => bindings),
+  }
+}
+
+async function loadProvider(name: string): Promise<Provider> {
+  if (Object.hasOwn(ours, name)) return (await ours[name]!()).provider
+  if (!/[/.@]/.test(name)) {
+    const known = providerNames.join(', ')
+    throw new UsageError(
+      `there is no provider '${name}': choose from ${known}, or name a package or a path such as ./mine.js`,
+    )
+  }
+  const module = await attempt(
+    `load the provider ${name}`,
+    () => import(/^[./]/.test(name) ? pathToFileURL(name).href : name),
+  )
+  if (!module.provider?.kinds) throw new UsageError(`${name} exports no 'provider' made by defineProvider()`)
+  return module.provider
+}

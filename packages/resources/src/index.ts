@@ -16,6 +16,7 @@ export {
 } from './conversion/serve.js'
 export type { ManagedKind } from './definition/define.js'
 export { checkTogether } from './definition/patterns.js'
+export type { Provider, ProviderHost, StartedProvider } from './definition/provider.js'
 export { type BudgetOptions, type Budgets, budgets } from './external/budget.js'
 export { type ManagedController, managedController } from './managed/controller.js'
 export type { EventRecorder, Features, ManagedMetrics, ManagedOptions, Next } from './managed/kit.js'

@@ -20,6 +20,7 @@ export {
   type ManagedKind,
 } from './definition/define.js'
 export { DefinitionError } from './definition/patterns.js'
+export { defineProvider, type Provider, type ProviderHost, type StartedProvider } from './definition/provider.js'
 export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
 export {
   AlreadyExistsError,

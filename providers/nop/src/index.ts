@@ -5,6 +5,7 @@ import {
   type Call,
   defineBinding,
   defineManaged,
+  defineProvider,
   kubernetesCluster,
   mysqlInstance,
   postgresqlInstance,
@@ -69,3 +70,10 @@ export const nopBindings: readonly Binding[] = [
   redisCluster,
   bucket,
 ].map((claim) => defineBinding({ claim, managed: nopResource }))
+
+export const provider = defineProvider({
+  name: 'nop',
+  summary: 'Resources that do nothing, to try things out with.',
+  kinds: [nopResource],
+  bindings: nopBindings,
+})

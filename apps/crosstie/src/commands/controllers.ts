@@ -10,6 +10,8 @@ import { ControlPlane } from '../controllers.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
+import { providerOptions, providersOf } from '../providers.js'
+import { loadRegistry } from '../registry.js'
 
 const NAME = 'crosstie-controllers'
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
@@ -33,6 +35,7 @@ export const controllers: Command = {
     'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Where to serve /metrics (default nowhere)' },
     'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    ...providerOptions,
     ...featureOptions,
     ...logOptions,
   },
@@ -49,7 +52,8 @@ export const controllers: Command = {
     await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at))
 
     const features = featuresOf(values)
-    const plane = { client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
+    const registry = await loadRegistry(providersOf(values))
+    const plane = { registry, client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
     const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
     const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }
     out(`starting: controllers on ${access.server}`)

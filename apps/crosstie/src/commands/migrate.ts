@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { findAccess, HttpClient } from '@crosstie/controller'
 import { attempt } from '@crosstie/kube'
 import { migrateLive, migrateManifest } from '@crosstie/resources'
+import { accessOptions, openClient } from '../cli/access.js'
 import { type Command, EXIT_FAILED, EXIT_OK } from '../command.js'
 
 export const migrate: Command = {
@@ -11,8 +10,7 @@ export const migrate: Command = {
   summary: 'Write the old managementPolicy as managementPolicies: in manifests, or without files in live objects.',
   options: {
     'dry-run': { type: 'boolean', help: 'Change nothing, and tell what would be' },
-    kubeconfig: { type: 'string', value: 'FILE', help: 'How to reach the API (default $KUBECONFIG)' },
-    context: { type: 'string', value: 'NAME', help: 'Which context of the kubeconfig (default its current one)' },
+    ...accessOptions,
   },
   async run({ values, words, signal, out, err }) {
     const dryRun = values['dry-run'] === true
@@ -22,10 +20,7 @@ export const migrate: Command = {
       for (const file of words) unclear += await migrateFile(file, dryRun, out, err)
       return unclear > 0 ? EXIT_FAILED : EXIT_OK
     }
-    const file = typeof values['kubeconfig'] === 'string' ? resolve(values['kubeconfig']) : undefined
-    const context = typeof values['context'] === 'string' ? values['context'] : undefined
-    const access = await findAccess({ ...(file ? { file } : {}), ...(context ? { context } : {}) })
-    using client = new HttpClient(access)
+    using client = await openClient(values)
     const count = await migrateLive({ client, dryRun, tell: out, signal })
     out(`${count} live objects ${done}`)
     return EXIT_OK

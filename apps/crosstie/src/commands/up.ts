@@ -7,6 +7,7 @@ import { type Command, EXIT_OK, UsageError } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
+import { providerOptions, providersOf } from '../providers.js'
 
 export const up: Command = {
   name: 'up',
@@ -30,6 +31,7 @@ export const up: Command = {
     },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
+    ...providerOptions,
     ...featureOptions,
     ...logOptions,
   },
@@ -52,8 +54,12 @@ export const up: Command = {
     await writeKubeconfig(kubeconfig, server.adminAccess())
     out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
     // Requests are answered from here on; the controllers are read in and started beside that.
-    const { ControlPlane } = await import('../controllers.js')
+    const [{ ControlPlane }, { loadRegistry }] = await Promise.all([
+      import('../controllers.js'),
+      import('../registry.js'),
+    ])
     await using _controllers = new ControlPlane({
+      registry: await loadRegistry(providersOf(values)),
       client: server.client(),
       metrics: server.metrics,
       log,
