@@ -99,10 +99,14 @@ export class StatusError extends Error {
   }
 }
 
-/** Callers ask about an error's kind, never about its words. */
+/**
+ * Callers ask about an error's kind, never about its words. A provider that
+ * was installed on its own brings its own copy of our classes, so a kind is
+ * known by its name as well.
+ */
 export function findInChain<E>(error: unknown, kind: abstract new (...args: never) => E): E | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
-    if (e instanceof kind) return e
+    if (e instanceof kind || e.name === kind.name) return e as E
   }
   return undefined
 }

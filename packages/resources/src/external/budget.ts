@@ -1,4 +1,4 @@
-import type { Clock } from '@crosstie/kube'
+import { type Clock, findInChain } from '@crosstie/kube'
 import { ThrottledError } from './external.js'
 
 /** How much may be asked of a provider with one set of credentials. */
@@ -96,7 +96,7 @@ class TokenBucket implements Budget {
     if (!isThrottled(error)) return
     this.#pace = Math.max(SLOWEST, this.#pace / 2)
     this.#tokens = 0
-    const seconds = error instanceof ThrottledError ? error.retryAfterSeconds : undefined
+    const seconds = findInChain(error, ThrottledError)?.retryAfterSeconds
     if (seconds) this.#closedUntil = Math.max(this.#closedUntil, this.#options.clock.now() + seconds * 1000)
   }
 }
@@ -104,7 +104,6 @@ class TokenBucket implements Budget {
 /** A ThrottledError, or what the SDKs of the large clouds throw in its place. */
 export function isThrottled(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
-    if (e instanceof ThrottledError) return true
     if (/throttl|toomanyrequests|requestlimitexceeded|slowdown/i.test(e.name)) return true
     const status = (e as { $metadata?: { httpStatusCode?: number }; statusCode?: number }).$metadata?.httpStatusCode
     if (status === 429 || (e as { statusCode?: number }).statusCode === 429) return true

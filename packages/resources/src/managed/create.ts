@@ -178,7 +178,7 @@ export class UncertainError extends Error {
 
 export function isUncertain(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
-    if (e instanceof UncertainError || e.name === 'TimeoutError' || e.name === 'AbortError') return true
+    if (e.name === 'UncertainError' || e.name === 'TimeoutError' || e.name === 'AbortError') return true
     if (uncertainCodes.has((e as { code?: string }).code ?? '')) return true
   }
   return false
