@@ -18,6 +18,7 @@ for (const names of ['chosen', 'assigned'] as const) {
         return {
           kind: thingOf(cloud),
           example: { region: 'r1', flavor: 'sweet', size: 2 },
+          change: { size: 7 },
           meddle: async (name) => cloud.meddle(name, { size: 9 }),
           count: async () => cloud.resources.length,
           exists: async (name) => cloud.resources.some((resource) => resource.name === name),

@@ -114,6 +114,49 @@ export function kindContract(name: string, open: () => Promise<System>): void {
     await world.cleanUp()
   })
 
+  test(`${name}: a change of the spec is made, once`, async (t) => {
+    const system = await open()
+    const { kind, example, change } = system
+    if (!change) return t.diagnostic('nothing of it can be changed')
+    let updates = 0
+    const update: typeof kind.external.update = async (call) => {
+      updates++
+      return await kind.external.update(call)
+    }
+    const external = Object.assign(Object.create(kind.external), { update })
+    const world = await World.open({ ...system, kind: { ...kind, external } })
+    await world.apply(example)
+    await world.settle()
+    updates = 0
+    await world.apply({ ...example, ...change })
+    await world.reconcile()
+    assert.equal(updates, 1, 'the change was sent')
+    await world.settle()
+    await world.reconcile()
+    assert.notEqual(world.condition('Drifted')?.status, 'True', 'it is as asked for')
+    assert.equal(updates, 1, 'and not sent again')
+    await world.cleanUp()
+  })
+
+  test(`${name}: a list shows what a look shows`, async (t) => {
+    const world = await World.open(await open())
+    const { kind, example } = world.system
+    if (!kind.external.list) return t.diagnostic('the API cannot list')
+    await world.apply(example)
+    await world.settle()
+    const managed = world.object()
+    const externalName = externalNameOf(managed)
+    const { forProvider } = managed['spec'] as { forProvider: object }
+    const signal = AbortSignal.timeout(60_000)
+    const client = await kind.external.connect({ managed, config: undefined, signal })
+    const seen = await kind.external.observe({ client, managed, externalName, forProvider, signal })
+    const listed = await kind.external.list({ client, forProvider, signal })
+    const found = listed.find((each) => each.externalName === externalName)
+    assert.ok(found, `${externalName} is in the list`)
+    assert.deepEqual(found.atProvider, seen.exists ? seen.atProvider : undefined)
+    await world.cleanUp()
+  })
+
   test(`${name}: OBS3 observing what is not there makes nothing`, async () => {
     const world = await World.open(await open())
     await world.apply(world.system.example, { managementPolicies: ['Observe'] }, 'no-such-thing')
