@@ -210,6 +210,10 @@ for (const [name, { because, given }] of Object.entries(refused)) {
   })
 }
 
+test('MR9 a choice of a few words is no secret, whatever it is called', () => {
+  define(s.object({ httpTokens: s.string({ enum: ['optional', 'required'] }) }))
+})
+
 test('MR12 kinds of one provider do not embed each other, those of different ones may share words', () => {
   const network = define(s.object({ subnets: s.list(s.object({ cidr: s.string() })) }), {
     group: 'net.azure.test.io',

@@ -21,6 +21,8 @@ export interface Node {
   /** Says where the external resource is, such as a region: always required, never late-initialized, immutable. */
   readonly identifier: boolean
   readonly immutable: boolean
+  /** The provider is told it and never tells it: it cannot drift. */
+  readonly unreported?: boolean
   /** The value lives in a Secret; the spec has `<field>SecretRef`. */
   readonly sensitive?: Sensitive
   readonly reference?: Reference
@@ -41,6 +43,8 @@ export interface Sensitive {
   /** Makes the value up when it is required and no Secret is named. */
   readonly generate: boolean
   readonly length: number
+  /** The provider needs no value beside these others of the same object, so none is made up. */
+  readonly unless?: (beside: Readonly<Record<string, unknown>>) => boolean
 }
 
 export interface Reference {
@@ -70,6 +74,8 @@ export interface FieldOptions<T = Json> {
   readonly doc?: string
   /** Cannot change once set; neither can the reference that gave it. */
   readonly immutable?: boolean
+  /** How a call is to be made, such as whether a delete keeps a snapshot: told to the provider, never told by it. */
+  readonly unreported?: boolean
   readonly same?: (desired: T, observed: T) => boolean
 }
 
@@ -105,7 +111,7 @@ export interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>, fals
 }
 
 function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Node>): Schema<T, false, false> {
-  const { doc = '', immutable = false, same, ...limits } = options as FieldOptions & Limits
+  const { doc = '', immutable = false, unreported = false, same, ...limits } = options as FieldOptions & Limits
   return {
     node: {
       type,
@@ -114,6 +120,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
       identifier: false,
       immutable,
       limits,
+      ...(unreported ? { unreported } : {}),
       ...(same ? { same: same as NonNullable<Node['same']> } : {}),
       ...rest,
     },
@@ -169,13 +176,12 @@ export const s = {
   /**
    * A value that must not be read off the object, such as a password. In the
    * spec it is `<field>SecretRef`; the provider's functions get the value.
-   * Required and not given: it is made up, and published as a connection detail.
+   * Required and not given: it is made up, and published as a connection detail,
+   * `unless` what else is given does without.
    */
-  sensitive(
-    options: { readonly doc?: string; readonly generate?: boolean; readonly length?: number } = {},
-  ): Schema<string, false, false> {
-    const { generate = true, length = 27, ...rest } = options
-    return make('string', rest, { sensitive: { generate, length } })
+  sensitive(options: { readonly doc?: string } & Partial<Sensitive> = {}): Schema<string, false, false> {
+    const { generate = true, length = 27, unless, ...rest } = options
+    return make('string', rest, { sensitive: { generate, length, ...(unless ? { unless } : {}) } })
   },
   /** May be filled from another object: adds `<field>Ref` and `<field>Selector`. */
   reference<T extends string | readonly string[], O extends boolean, I extends boolean>(

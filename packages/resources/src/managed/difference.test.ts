@@ -12,6 +12,7 @@ const { node } = s.object({
   taints: s.optional(s.list(s.object({ key: s.string(), effect: s.optional(s.string()) }), { keys: ['key'] })),
   labels: s.optional(s.map(s.string())),
   tags: s.optional(s.map(s.string(), { shared: true })),
+  keepSnapshot: s.optional(s.boolean({ unreported: true })),
   policy: s.optional(s.string({ same: (a, b) => a.toLowerCase() === b.toLowerCase() })),
 })
 
@@ -25,6 +26,7 @@ interface Case {
 const cases: Record<string, Case> = {
   LeftOpen: { because: 'what the spec does not say is not wanted', desired: {}, observed: { size: 3 }, paths: [] },
   Scalar: { because: 'it differs', desired: { size: 1 }, observed: { size: 3 }, paths: ['size'] },
+  Unreported: { because: 'nobody can tell how it is', desired: { keepSnapshot: true }, observed: {}, paths: [] },
   Missing: { because: 'it is not there', desired: { size: 1 }, observed: {}, paths: ['size'] },
   BigInt: { because: '1 and 1n are one number', desired: { size: 1 }, observed: { size: 1n }, paths: [] },
   Nested: {

@@ -40,7 +40,7 @@ function compareFields(
     const field = node.fields[name]!
     const want = desired[name]
     // A sensitive value is never observed, so it can neither drift nor be shown.
-    if (want === undefined || want === null || field.sensitive) continue
+    if (want === undefined || want === null || field.sensitive || field.unreported) continue
     compareValue(field, want as Json, observed[name] as Json | undefined, [...path, name], found)
   }
 }
@@ -98,7 +98,7 @@ export function changedValues(node: Node, desired: Values, observed: Values): Va
   const changed: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(node.fields ?? {})) {
     const want = desired[name]
-    if (want === undefined || want === null || field.sensitive) continue
+    if (want === undefined || want === null || field.sensitive || field.unreported) continue
     const is = observed[name]
     if (field.type === 'object' && isObject(want)) {
       const inner = changedValues(field, want, isObject(is) ? is : none)

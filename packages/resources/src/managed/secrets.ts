@@ -64,6 +64,7 @@ function generatedFields({ kit }: Turn, forProvider: Values): readonly FoundNode
       node.sensitive?.generate &&
       !node.optional &&
       at(forProvider, path) === undefined &&
+      !node.sensitive.unless?.((at(forProvider, path.slice(0, -1)) ?? {}) as Values) &&
       (path.length === 1 || at(forProvider, path.slice(0, -1)) !== undefined),
   )
 }
