@@ -8,8 +8,8 @@ export class Child implements AsyncDisposable {
   errors = ''
   #exited = false
 
-  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
-    this.#process = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env, cwd?: string) {
+    this.#process = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...(cwd ? { cwd } : {}) })
     this.#process.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.output += text
     })

@@ -1,0 +1,11 @@
+// Before `npm pack` of a package: the licence goes with it, and the examples go with the program.
+import { cpSync } from 'node:fs'
+
+const root = new URL('..', import.meta.url)
+cpSync(new URL('LICENSE', root), 'LICENSE')
+if (process.env['npm_package_name'] === 'crosstie') {
+  cpSync(new URL('examples', root), 'examples', {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|dist)$/.test(path),
+  })
+}
