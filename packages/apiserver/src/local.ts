@@ -5,6 +5,7 @@ import {
   type Client,
   clone,
   type DeleteOptions,
+  type GroupVersion,
   type KubeList,
   type KubeObject,
   type ListOptions,
@@ -135,6 +136,11 @@ export class LocalClient implements Client {
     const asks = { namespace: options.namespace, name: '' }
     const request = this.#write('deletecollection', type, asks, { dryRun: options.dryRun, signal: options.signal })
     await removeAll(this.#engine, request, options, options)
+  }
+
+  async discover({ group, version }: GroupVersion): Promise<readonly ResourceType[]> {
+    const served = this.#engine.registry.all()
+    return served.map(({ type }) => type).filter((type) => type.group === group && type.version === version)
   }
 
   async #patch(type: ResourceType, key: ObjectKey, body: PatchBody, options: WriteOptions): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import type { Json } from './json.js'
-import type { ResourceType } from './kind.js'
+import type { GroupVersion, ResourceType } from './kind.js'
 import type { KubeList, KubeObject, ObjectKey } from './object.js'
 
 /**
@@ -32,6 +32,8 @@ export interface Client {
   /** The object as it is being deleted, or as it was. */
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<KubeObject | undefined>
   deleteCollection(type: ResourceType, options?: ListOptions & DeleteOptions): Promise<void>
+  /** The kinds that are served in a group and version; none when the server does not know it. */
+  discover(where: GroupVersion, options?: CallOptions): Promise<readonly ResourceType[]>
 }
 
 export interface ApplyTarget {

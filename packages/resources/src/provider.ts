@@ -40,4 +40,6 @@ export {
   type Updated,
 } from './external/external.js'
 export { UncertainError } from './managed/create.js'
+export { leaveAlone } from './managed/difference.js'
+export type { Follow } from './managed/follow.js'
 export { defineProviderConfig, type ProviderConfigKind, type ProviderConfiguration } from './providerconfig/define.js'

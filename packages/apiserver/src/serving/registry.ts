@@ -42,6 +42,10 @@ export class Registry {
     return undefined
   }
 
+  all(): readonly Served[] {
+    return [...this.#served.values()]
+  }
+
   servesGroup(group: string, version?: string): boolean {
     for (const { type } of this.#served.values()) {
       if (type.group === group && (version === undefined || type.version === version)) return true

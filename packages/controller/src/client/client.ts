@@ -2,9 +2,12 @@ import {
   type ApplyOptions,
   type ApplyTarget,
   apiVersionOf,
+  type CallOptions,
   type Client,
   type DeleteOptions,
   type GetOptions,
+  type GroupVersion,
+  isNotFound,
   isObject,
   type KubeList,
   type KubeObject,
@@ -125,6 +128,18 @@ export class HttpClient implements Client, Disposable {
     await this.#object('DELETE', path, deleteBody(options), options.signal)
   }
 
+  async discover({ group, version }: GroupVersion, { signal }: CallOptions = {}): Promise<readonly ResourceType[]> {
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    const text = await this.#caller.call({ method: 'GET', path, headers: {} }, signal).catch((error: unknown) => {
+      if (isNotFound(error)) return '{}'
+      throw error
+    })
+    const { resources = [] } = parseJson(text) as { resources?: readonly Discovered[] }
+    return resources
+      .filter(({ name }) => !name.includes('/'))
+      .map(({ name, kind, namespaced }) => ({ group, version, kind, resource: name, namespaced }))
+  }
+
   async #object<T extends KubeObject>(
     method: string,
     path: string,
@@ -138,6 +153,12 @@ export class HttpClient implements Client, Disposable {
         : { method, path, headers: { 'content-type': contentType }, body: stringify(body) }
     return parseJson(await this.#caller.call(asked, signal)) as T
   }
+}
+
+interface Discovered {
+  readonly name: string
+  readonly kind: string
+  readonly namespaced: boolean
 }
 
 async function* events<T extends KubeObject>(

@@ -1,9 +1,11 @@
 import {
   type ApplyOptions,
   type ApplyTarget,
+  type CallOptions,
   type Client,
   type DeleteOptions,
   type GetOptions,
+  type GroupVersion,
   type KubeList,
   type KubeObject,
   type ListOptions,
@@ -83,6 +85,10 @@ export class CachedClient implements Client {
 
   async deleteCollection(type: ResourceType, options?: ListOptions & DeleteOptions): Promise<void> {
     await this.#client.deleteCollection(type, options)
+  }
+
+  async discover(where: GroupVersion, options?: CallOptions): Promise<readonly ResourceType[]> {
+    return await this.#client.discover(where, options)
   }
 
   #wrote<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions | undefined): T {

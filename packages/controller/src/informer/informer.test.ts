@@ -16,6 +16,20 @@ function follow(informer: Informer) {
   return told
 }
 
+test('a cache that may be old says why, until there is news', async () => {
+  const api = new MemoryApi()
+  const informer = new Informer(api, THINGS, { random: () => 0 })
+  const stop = new AbortController()
+  api.faults.push(new StatusError(403, 'Forbidden', 'not yours'))
+  const running = informer.run(stop.signal)
+  await until(() => informer.problem !== undefined)
+  assert.match(String(informer.problem), /not yours/)
+  await informer.synced
+  assert.equal(informer.problem, undefined)
+  stop.abort()
+  await running
+})
+
 for (const watchList of [false, true]) {
   const how = watchList ? 'by initial events' : 'by list'
   test(`${how}: what is there, then what happens`, async () => {

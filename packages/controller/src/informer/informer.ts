@@ -68,6 +68,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   /** Where the next watch starts; absent: from a new list. */
   #revision: string | undefined
   #failures = 0
+  #problem: unknown
 
   constructor(client: Client, type: ResourceType, options: InformerOptions = {}) {
     this.type = type
@@ -89,6 +90,11 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   get isSynced(): boolean {
     return this.#isSynced
+  }
+
+  /** Why the cache may be old: what listing or watching failed with last. Undefined while there is news. */
+  get problem(): unknown {
+    return this.#problem
   }
 
   index(name: string, by: IndexBy<T>): void {
@@ -128,6 +134,7 @@ export class Informer<T extends KubeObject = KubeObject> {
       return
     }
     this.#failures++
+    this.#problem = error
     this.#log.warn('cannot list and watch', { error, failures: this.#failures })
   }
 
@@ -186,6 +193,7 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #take(event: WatchEvent<T>): void {
     this.#failures = 0
+    this.#problem = undefined
     this.#revision = event.object.metadata.resourceVersion ?? this.#revision
     if (event.type === 'BOOKMARK') return
     if (event.type === 'DELETED') {
@@ -210,6 +218,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     this.#revision = revision
     this.#failures = 0
+    this.#problem = undefined
     if (!initial) return
     this.#isSynced = true
     this.#markSynced()

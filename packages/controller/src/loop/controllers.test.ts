@@ -63,6 +63,25 @@ test('changes that a run makes itself do not start another', async () => {
   await stop()
 })
 
+test('news from elsewhere wakes the controller until it ends', async () => {
+  const seen: string[] = []
+  let wake: (key: ObjectKey) => void = () => {}
+  let ended = 0
+  const begin = (tell: (key: ObjectKey) => void) => {
+    wake = tell
+    return () => ended++
+  }
+  const reconcile = async ({ name }: ObjectKey): Promise<Next> => {
+    seen.push(name)
+    return { after: 'never' }
+  }
+  const { stop } = await running(reconcile, { begin })
+  wake({ name: 'a' })
+  await until(() => seen.length === 1)
+  await stop()
+  assert.equal(ended, 1)
+})
+
 test('what throws is tried again', async () => {
   let tries = 0
   const { api, stop, metrics } = await running(async () => {

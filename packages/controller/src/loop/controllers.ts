@@ -30,6 +30,11 @@ export interface Controller {
   settled?(object: KubeObject): boolean
   /** Other kinds whose objects concern objects of this one. */
   readonly watches?: readonly Watched[]
+  /**
+   * For news from elsewhere than the Kubernetes API: called at the start with
+   * what has an object looked at soon. What it returns is called at the end.
+   */
+  begin?(wake: (key: ObjectKey) => void): () => void
 }
 
 export interface Watched {
@@ -134,6 +139,7 @@ export class Controllers implements AsyncDisposable {
       }
       this.#unsubscribe.push(this.#informers.of(type).subscribe(wake))
     }
+    if (controller.begin) this.#unsubscribe.push(controller.begin((key) => this.enqueue(name, key)))
   }
 
   /** Looks at one object as soon as possible. */

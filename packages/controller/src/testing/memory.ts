@@ -46,6 +46,10 @@ export class MemoryApi implements Client {
     this.#wake()
   }
 
+  async discover(): Promise<readonly ResourceType[]> {
+    return []
+  }
+
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
     this.#fault()
     const object = this.#of(type).get(keyText(key))

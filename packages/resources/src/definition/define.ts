@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@crosstie/kube'
+import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
 import { convertObject, type VersionConversion } from '../conversion/convert.js'
 import type { ConversionEndpoint } from '../conversion/serve.js'
 import type {
@@ -12,6 +12,7 @@ import type {
   UpdateCall,
   Updated,
 } from '../external/external.js'
+import type { Follow } from '../managed/follow.js'
 import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
 import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf } from './crd.js'
 import { kindPage } from './page.js'
@@ -53,6 +54,8 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   /** A combination of policies that the provider cannot keep: say why. */
   readonly refusePolicies?: (policies: readonly string[]) => string | undefined
   readonly providerConfig?: ProviderConfigKind
+  /** Its calls are not counted against the budget of the credentials: the API, or the kind, keeps the measure itself. */
+  readonly unmetered?: boolean
 
   connect(context: ConnectContext): Promise<C> | C
   /** Without an external name there is nothing to see, unless the call has tags to find it by. */
@@ -81,6 +84,10 @@ export interface ConnectContext {
   readonly managed: KubeObject
   /** Absent when the kind uses no ProviderConfig. */
   readonly config: ProviderConfiguration | undefined
+  /** The Kubernetes API that the object itself is kept in. */
+  readonly api: Client
+  /** For providers that can hear of changes: each is a reason to look at the object, without waiting for the next poll. */
+  readonly follow: Follow
   readonly signal: AbortSignal
 }
 
@@ -109,6 +116,7 @@ export interface ManagedKind {
   readonly hasDeletionPolicy: boolean
   readonly refusePolicies: ((policies: readonly string[]) => string | undefined) | undefined
   readonly providerConfig: ProviderConfigKind | undefined
+  readonly unmetered: boolean
   // biome-ignore lint/suspicious/noExplicitAny: the typed functions of a definition, seen by code that serves all kinds.
   readonly external: External<any>
   /** Versions with other fields are part of it only with somebody to convert them. */
@@ -196,6 +204,7 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     hasDeletionPolicy: true,
     refusePolicies: definition.refusePolicies,
     providerConfig: definition.providerConfig,
+    unmetered: definition.unmetered ?? false,
     external: definition as unknown as External<C>,
     crd: (conversion) => managedCrd(shape, conversion),
     ...(versions.length > 0 ? { convert: (object, to) => convertObject(type, versions, object, to) } : {}),

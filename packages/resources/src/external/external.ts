@@ -15,6 +15,8 @@ export interface Present<A = Readonly<Record<string, Json>>> {
   readonly connection?: ConnectionDetails
   /** Only for kinds that must compare by themselves: true or false settles the comparison. */
   readonly upToDate?: boolean
+  /** Likewise, with the fields: where it differs, in words of the schema. None: it is as wanted. */
+  readonly differences?: readonly Difference[]
   /** When it was made, if the provider says: helps to find a resource whose name was lost. */
   readonly createdAt?: string
 }
@@ -101,6 +103,8 @@ export interface ObserveCall<P, C> extends Call<P, C> {
    * and no list must find it by them; its name is then the sight's.
    */
   readonly tags?: Readonly<Record<string, string>>
+  /** Paths below forProvider that updates leave alone (INI5): for kinds that report differences themselves. */
+  readonly ignoreChanges?: readonly string[]
 }
 
 export interface CreateCall<P, C> extends Call<P, C> {

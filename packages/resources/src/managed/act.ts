@@ -73,6 +73,7 @@ export async function release(turn: Turn): Promise<Next> {
   kit.unresolved.delete(managed.metadata.uid ?? '')
   kit.secretUsers.forget(managed.metadata.uid ?? '')
   kit.sent.delete(managed.metadata.uid ?? '')
+  kit.followers.forget(managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 

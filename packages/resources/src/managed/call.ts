@@ -8,12 +8,13 @@ export async function connect(turn: Turn): Promise<unknown> {
   return await step({ reason: 'CannotConnectToProvider', prefix: 'connect failed: ' }, async () => {
     const { kit, managed, signal } = turn
     const { providerConfig } = kit.kind
-    if (!providerConfig) return await kit.kind.external.connect({ managed, config: undefined, signal })
+    const context = { managed, signal, api: kit.api, follow: kit.followers.of(managed) }
+    if (!providerConfig) return await kit.kind.external.connect({ ...context, config: undefined })
     const name = turn.spec.providerConfigRef?.name ?? 'default'
     const config = await readProviderConfig(kit.client, providerConfig, name, kit.surroundings, signal)
     if (config.credentials) turn.secrets.addDocument(config.credentials)
     await kit.usages!.track(managed, name, signal)
-    return await kit.kind.external.connect({ managed, config, signal })
+    return await kit.kind.external.connect({ ...context, config })
   })
 }
 

@@ -27,6 +27,7 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
     kind,
     type: kind.type,
     watches: [...referenceTargets(kit).map((type) => whoWaitFor(kit, type)), ...whoReadSecrets(kit)],
+    begin: (wake) => kit.followers.begin(wake),
     async reconcile(key, signal) {
       try {
         const next = await reconcile(kit, key, signal)

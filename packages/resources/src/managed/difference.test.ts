@@ -140,6 +140,16 @@ const values = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Record<string, unknown>>
 
+test('INI1 documents are merged key by key, their lists are taken whole', () => {
+  const { node: document } = s.object({ manifest: s.json() })
+  const merged = mergeInit(
+    document,
+    { manifest: { data: { a: 'ours' }, list: [1] } },
+    { manifest: { data: { a: 'theirs', b: 'theirs' }, list: [2, 3], spec: { replicas: 2 } } },
+  )
+  assert.deepEqual(merged, { manifest: { data: { a: 'ours', b: 'theirs' }, list: [1], spec: { replicas: 2 } } })
+})
+
 test('INI1 whatever is merged, nothing of forProvider is lost', () => {
   fc.assert(
     fc.property(values, values, (forProvider, init) =>

@@ -161,13 +161,20 @@ function mergeValue(node: Node | undefined, wins: unknown, given: unknown): unkn
   if (wins === undefined || wins === null) return given
   if (node?.type === 'object' && isObject(wins) && isObject(given)) return mergeInit(node, wins, given)
   if (node?.type === 'map' && isObject(wins) && isObject(given)) {
-    const merged: Record<string, unknown> = {}
-    for (const key of Object.keys(given)) setOwn(merged, key, given[key])
-    for (const key of Object.keys(wins)) setOwn(merged, key, wins[key])
-    return merged
+    return fromEntries([...Object.entries(given), ...Object.entries(wins)])
+  }
+  if (node?.type === 'json' && isObject(wins) && isObject(given)) {
+    const keys = [...new Set([...Object.keys(wins), ...Object.keys(given)])]
+    return fromEntries(keys.map((key) => [key, mergeValue(node, getOwn(wins, key), getOwn(given, key))]))
   }
   if (node?.keys && Array.isArray(wins) && Array.isArray(given)) return mergeKeyed(node, wins, given)
   return wins
+}
+
+function fromEntries(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {}
+  for (const [key, value] of entries) setOwn(object, key, value)
+  return object
 }
 
 function mergeKeyed(node: Node, wins: readonly Json[], given: readonly Json[]): unknown {

@@ -52,7 +52,15 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
   if (listed) return { sight: listed, forProvider }
   const lost = turn.externalName === '' && turn.history.attempted && kit.kind.tags
   const tags = lost ? { tags: identityTags(turn) } : {}
-  const call = { client, managed, externalName: turn.externalName, forProvider, signal, ...tags }
+  const call = {
+    client,
+    managed,
+    externalName: turn.externalName,
+    forProvider,
+    ignoreChanges: ignoredPaths(turn),
+    signal,
+    ...tags,
+  }
   const sight = await callExternal(turn, 'Observe', () => kit.kind.external.observe(call))
   if (sight.exists || !turn.history.attempted) return { sight, forProvider }
   return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
@@ -146,8 +154,9 @@ function compare(
   const { parameters } = turn.kit.kind
   if (!sight.exists || sight.upToDate === true)
     return { desired: forProvider, differences: [], ignored: [], immutable: [] }
+  if (sight.differences) return { desired: forProvider, differences: sight.differences, ignored: [], immutable: [] }
   const all = differencesOf(parameters, forProvider, sight.atProvider)
-  const patterns = turn.kit.features.ignoreChanges ? (turn.spec.ignoreChanges ?? []) : []
+  const patterns = ignoredPaths(turn)
   const immutable = all.filter(({ path }) => isImmutable(turn, path))
   if (all.length === 0 || (patterns.length === 0 && immutable.length === 0)) {
     return { desired: forProvider, differences: all, ignored: [], immutable: [] }
@@ -165,6 +174,10 @@ function compare(
     ignored: all.filter(({ path }) => !minded.some((difference) => difference.path === path)),
     immutable: fixed,
   }
+}
+
+function ignoredPaths({ kit, spec }: Turn): readonly string[] {
+  return kit.features.ignoreChanges ? (spec.ignoreChanges ?? []) : []
 }
 
 function isImmutable({ kit }: Turn, path: string): boolean {

@@ -7,6 +7,7 @@ import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
 import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
+import { Followers } from './follow.js'
 import { OwnWrites } from './ownwrites.js'
 import { SecretUsers } from './secretusers.js'
 
@@ -48,6 +49,8 @@ export interface Features {
 
 export interface ManagedOptions {
   readonly client: Client
+  /** The same API without anything in between that keeps objects; absent: the client is that already. */
+  readonly api?: Client
   readonly events?: EventRecorder
   readonly clock?: Clock
   readonly metrics?: ManagedMetrics
@@ -90,6 +93,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly secretUsers: SecretUsers
   /** Digests of the sensitive values that the provider was given last, by uid and field, for this process alone. */
   readonly sent: Map<string, ReadonlyMap<string, string>>
+  /** Who hears of changes of external resources without looking. */
+  readonly followers: Followers
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
   /** External names that objects of this process are taking for their own, by name: two must not take one. */
@@ -100,6 +105,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
   return {
     kind,
     client: options.client,
+    api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },
     clock: options.clock ?? systemClock,
     metrics: options.metrics ?? unmeasured,
@@ -108,7 +114,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     unreadySeconds: options.unreadySeconds ?? options.pollSeconds ?? 60,
     minPollSeconds: options.minPollSeconds ?? 0,
     adjustPoll: options.adjustPoll ?? ((_, seconds) => seconds),
-    budgets: options.budgets ?? unlimited,
+    budgets: kind.unmetered ? unlimited : (options.budgets ?? unlimited),
     surroundings: {
       environment: process.env,
       readFile: (path) => readFile(path, 'utf8'),
@@ -122,6 +128,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     unresolved: new Map(),
     secretUsers: new SecretUsers(),
     sent: new Map(),
+    followers: new Followers(),
     ownWrites: new OwnWrites(),
     claimed: new Map(),
     touched: new Map(),

@@ -81,7 +81,7 @@ export function kindContract(name: string, open: () => Promise<System>): void {
     const managed = world.object()
     await world.cleanUp()
     const signal = AbortSignal.timeout(60_000)
-    const client = await kind.external.connect({ managed, config: undefined, signal })
+    const client = await world.connect(managed, signal)
     await kind.external.delete({ client, managed, externalName: externalNameOf(managed), forProvider: example, signal })
   })
 
@@ -148,7 +148,7 @@ export function kindContract(name: string, open: () => Promise<System>): void {
     const externalName = externalNameOf(managed)
     const { forProvider } = managed['spec'] as { forProvider: object }
     const signal = AbortSignal.timeout(60_000)
-    const client = await kind.external.connect({ managed, config: undefined, signal })
+    const client = await world.connect(managed, signal)
     const seen = await kind.external.observe({ client, managed, externalName, forProvider, signal })
     const listed = await kind.external.list({ client, forProvider, signal })
     const found = listed.find((each) => each.externalName === externalName)
@@ -189,6 +189,11 @@ class World {
         },
       })
     this.#controller = managedController(this.kind, { client: this.client, clock: { now } })
+  }
+
+  async connect(managed: KubeObject, signal: AbortSignal): Promise<unknown> {
+    const context = { managed, config: undefined, api: this.client, follow: () => {}, signal }
+    return await this.kind.external.connect(context)
   }
 
   object(): KubeObject {

@@ -81,6 +81,10 @@ export class FakeApi implements Client {
     this.#objects.delete(keyOf(type, key))
   }
 
+  async discover(): Promise<readonly ResourceType[]> {
+    return []
+  }
+
   async get<T extends KubeObject = KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
     return await this.#run('get', type, key, undefined, () => {
       const found = this.peek(type, key)

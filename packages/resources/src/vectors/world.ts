@@ -51,6 +51,7 @@ export function kindOf(c: Vector, external: ManagedKind['external']): ManagedKin
     tags: undefined,
     consistencySeconds: options['creationGracePeriodSeconds'] ?? 30,
     hasDeletionPolicy: c['kind'] === 'legacy',
+    unmetered: false,
     refusePolicies: supported
       ? (names) =>
           supported.some((set) => same(set, names))

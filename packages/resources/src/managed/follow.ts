@@ -1,0 +1,45 @@
+import type { KubeObject, ObjectKey } from '@crosstie/kube'
+
+/**
+ * Hears of changes of external resources instead of polling for them. `topics`
+ * are all that concerns the object from now on: `subscribe` is called for each
+ * new one, gets what to call when something changed, and returns how to end
+ * that. What is no longer among them ends, as does everything with the object
+ * or its controller.
+ */
+export type Follow = (topics: readonly string[], subscribe: (topic: string, changed: () => void) => () => void) => void
+
+/** Who follows what, by the uid of the object. */
+export class Followers {
+  readonly #ends = new Map<string, Map<string, () => void>>()
+  #wake: (key: ObjectKey) => void = () => {}
+
+  /** From now on changes are told to this one. Returns how to end all. */
+  begin(wake: (key: ObjectKey) => void): () => void {
+    this.#wake = wake
+    return () => {
+      this.#wake = () => {}
+      for (const uid of [...this.#ends.keys()]) this.forget(uid)
+    }
+  }
+
+  of({ metadata: { uid = '', name = '', namespace } }: KubeObject): Follow {
+    const key = { name, ...(namespace ? { namespace } : {}) }
+    return (topics, subscribe) => {
+      const held = this.#ends.get(uid)
+      if (!held && topics.length === 0) return
+      const next = new Map<string, () => void>()
+      for (const topic of topics) {
+        next.set(topic, held?.get(topic) ?? next.get(topic) ?? subscribe(topic, () => this.#wake(key)))
+      }
+      this.#ends.set(uid, next)
+      for (const [topic, end] of held ?? []) if (!next.has(topic)) end()
+    }
+  }
+
+  forget(uid: string): void {
+    const held = this.#ends.get(uid)
+    this.#ends.delete(uid)
+    for (const end of held?.values() ?? []) end()
+  }
+}
