@@ -1,5 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { messageOf } from '@crosstie/kube'
+import { isNotFound, messageOf } from '@crosstie/kube'
+import { adviceFor, isUnreachable } from './cli/advice.js'
+import { Progress } from './cli/progress.js'
+import { closest, didYouMean } from './cli/suggest.js'
+import { hasColours, type Paint, paintFor } from './cli/terminal.js'
 
 /** One thing that the command line can do. */
 export interface Command {
@@ -7,8 +11,21 @@ export interface Command {
   /** `crosstie up [--data-dir DIR]`: what stands behind `Usage:`. */
   readonly usage: string
   readonly summary: string
+  /** What one sentence cannot tell. */
+  readonly details?: string
+  /** Command lines that people can take as they are, with what they do. */
+  readonly examples?: readonly Example[]
   readonly options: Readonly<Record<string, Option>>
+  /** What the exit codes mean here, where they mean more than in general. */
+  readonly exits?: Readonly<Record<number, string>>
+  /** What its words are, for completion. */
+  readonly completes?: 'kinds' | 'objects' | 'files' | 'commands' | readonly string[]
   run(input: Input): Promise<number>
+}
+
+export interface Example {
+  readonly does: string
+  readonly line: string
 }
 
 export interface Option {
@@ -28,8 +45,14 @@ export interface Input {
   readonly words: readonly string[]
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal
+  /** Lines for stdout. */
   readonly out: (line: string) => void
+  /** Lines for stderr. */
   readonly err: (line: string) => void
+  /** Colours, if stdout is a terminal. */
+  readonly paint: Paint
+  /** What is being waited for, if stderr is a terminal. */
+  readonly progress: Progress
 }
 
 /** What was typed cannot be understood; the message says why and what to type instead. */
@@ -37,9 +60,29 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** What was waited for did not come to be in the time that was given. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 export const EXIT_OK = 0
 export const EXIT_FAILED = 1
 export const EXIT_USAGE = 2
+export const EXIT_NOT_FOUND = 3
+export const EXIT_TIMEOUT = 4
+export const EXIT_UNREACHABLE = 5
+export const EXIT_INTERRUPTED = 130
+
+/** What they mean in general; commands may say more. */
+export const exitCodes: Readonly<Record<number, string>> = {
+  [EXIT_OK]: 'done',
+  [EXIT_FAILED]: 'failed, or what was looked at is not as it should be',
+  [EXIT_USAGE]: 'the command line was not understood; nothing was done',
+  [EXIT_NOT_FOUND]: 'the object is not there',
+  [EXIT_TIMEOUT]: 'what was waited for did not happen in time',
+  [EXIT_UNREACHABLE]: 'the server cannot be reached',
+  [EXIT_INTERRUPTED]: 'interrupted',
+}
 
 /** The value of an option that takes a text, if it was given. */
 export function textOf(values: Input['values'], name: string): string | undefined {
@@ -54,21 +97,41 @@ export function textsOf(values: Input['values'], name: string): readonly string[
 }
 
 export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
-  const err = (line: string) => process.stderr.write(`${line}\n`)
-  const out = (line: string) => process.stdout.write(`${line}\n`)
+  const { stdout, stderr } = process
+  const progress = new Progress(stderr, stderr.isTTY === true && process.env['TERM'] !== 'dumb')
+  const line = (sink: NodeJS.WriteStream) => (text: string) => {
+    progress.hide()
+    sink.write(`${text}\n`)
+  }
+  const out = line(stdout)
+  const err = line(stderr)
   try {
     const { values, positionals } = parse(command, args)
     if (values['help']) {
       out(helpFor(command))
       return EXIT_OK
     }
-    return await command.run({ values, words: positionals, signal, out, err })
+    const paint = paintFor(hasColours(stdout))
+    return await command.run({ values, words: positionals, signal, out, err, paint, progress })
   } catch (error) {
-    err(`crosstie ${command.name}: ${messageOf(error)}`)
-    if (!(error instanceof UsageError)) return EXIT_FAILED
-    err(`Run 'crosstie ${command.name} --help' to see how it is used.`)
-    return EXIT_USAGE
+    progress.stop()
+    if (signal.aborted) return EXIT_INTERRUPTED
+    const { red } = paintFor(hasColours(stderr))
+    err(`${red('error:')} crosstie ${command.name}: ${messageOf(error)}`)
+    const advice = adviceFor(error)
+    if (advice) err(advice)
+    if (error instanceof UsageError) err(`Run 'crosstie ${command.name} --help' to see how it is used.`)
+    return exitOf(error)
+  } finally {
+    progress.stop()
   }
+}
+
+function exitOf(error: unknown): number {
+  if (error instanceof UsageError) return EXIT_USAGE
+  if (error instanceof TimeoutError) return EXIT_TIMEOUT
+  if (isUnreachable(error)) return EXIT_UNREACHABLE
+  return isNotFound(error) ? EXIT_NOT_FOUND : EXIT_FAILED
 }
 
 function parse(command: Command, args: readonly string[]) {
@@ -92,8 +155,17 @@ function parse(command: Command, args: readonly string[]) {
     })
     return { values: values as Input['values'], positionals }
   } catch (error) {
-    throw new UsageError(messageOf(error))
+    throw new UsageError(complaint(messageOf(error), command))
   }
+}
+
+/** What Node says about an option, shorter and with what was meant. */
+function complaint(message: string, { options }: Command): string {
+  const unknown = /^Unknown option '(-+)([^']+)'/.exec(message)
+  if (!unknown) return message
+  const [, dashes, name = ''] = unknown
+  const meant = dashes === '--' ? closest(name, Object.keys(options)) : undefined
+  return `there is no option ${dashes}${name}.${didYouMean(`--${name}`, meant ? [`--${meant}`] : [])}`
 }
 
 /** `--flag=false` and `--flag=true`, as Go programs have it, beside `--no-flag` and `--flag`. */
@@ -103,11 +175,30 @@ function spelled(arg: string, options: ParseArgsConfig['options']): string {
   return value === 'true' ? `--${name}` : `--no-${name}`
 }
 
-export function helpFor({ usage, summary, options }: Command): string {
-  const rows = Object.entries(options).map(([name, { short, value, help, default: preset }]) => {
-    const left = `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
-    const suffix = preset === undefined || preset === false || preset === '' ? '' : ` (default ${preset})`
-    return `${left.padEnd(30)} ${help}${suffix}`
-  })
-  return [`Usage: ${usage}`, '', summary, ...(rows.length > 0 ? ['', 'Options:', ...rows] : [])].join('\n')
+const HELP_COLUMN = 32
+
+export function helpFor({ usage, summary, details, examples = [], options, exits }: Command): string {
+  const section = (title: string, lines: readonly string[]) => (lines.length > 0 ? ['', title, ...lines] : [])
+  return [
+    `Usage: ${usage}`,
+    '',
+    summary,
+    ...(details ? ['', details] : []),
+    ...section(
+      'Examples:',
+      examples.flatMap(({ does, line }) => [`  # ${does}`, `  ${line}`]),
+    ),
+    ...section('Options:', Object.entries(options).map(optionLine)),
+    ...section(
+      'Exit codes:',
+      Object.entries(exits ?? {}).map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`),
+    ),
+  ].join('\n')
+}
+
+function optionLine([name, { short, value, help, default: preset }]: readonly [string, Option]): string {
+  const left = `  ${short ? `-${short}, ` : '    '}--${name}${value ? ` ${value}` : ''}`
+  const suffix = preset === undefined || preset === false || preset === '' ? '' : ` (default ${preset})`
+  const gap = left.length < HELP_COLUMN ? ' '.repeat(HELP_COLUMN - left.length) : `\n${' '.repeat(HELP_COLUMN)}`
+  return `${left}${gap} ${help}${suffix}`
 }

@@ -1,50 +1,44 @@
-import type { Command } from './command.js'
-import { EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
+import { didYouMean } from './cli/suggest.js'
+import { EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
+import { commands, sections } from './commands.js'
 
-/** Loaded when asked for: `crosstie --help` need not read a database engine. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  up: async () => (await import('./commands/up.js')).up,
-  backup: async () => (await import('./commands/backup.js')).backup,
-  controllers: async () => (await import('./commands/controllers.js')).controllers,
-  restore: async () => (await import('./commands/restore.js')).restore,
-  migrate: async () => (await import('./commands/migrate.js')).migrate,
-  trace: async () => (await import('./commands/trace.js')).trace,
-  version: async () => (await import('./commands/version.js')).version,
-}
-
-/** The command line. Returns the exit code: 0 done, 1 failed, 2 not understood. */
+/** The command line. Returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const [name, ...rest] = args
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return await help(rest[0])
-  const load = Object.hasOwn(commands, name === '--version' ? 'version' : name)
-    ? commands[name === '--version' ? 'version' : name]
-    : undefined
-  if (!load) {
-    process.stderr.write(`crosstie: there is no command '${name}'. 'crosstie help' lists them.\n`)
-    return EXIT_USAGE
-  }
-  return await runCommand(await load(), rest, stopSignal())
+  const [first, ...rest] = args
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return await help(rest[0])
+  const name = first === '--version' ? 'version' : first
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  return load ? await runCommand(await load(), rest, stopSignal()) : unknown(name)
 }
 
 async function help(name: string | undefined): Promise<number> {
-  const load = name === undefined ? undefined : commands[name]
-  if (load) {
+  if (name !== undefined) {
+    const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (!load) return unknown(name)
     process.stdout.write(`${helpFor(await load())}\n`)
     return EXIT_OK
   }
-  const all = await Promise.all(Object.values(commands).map((each) => each()))
-  const rows = all.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`)
-  process.stdout.write(
-    ['Usage: crosstie COMMAND [options]', '', ...rows, '', "'crosstie COMMAND --help' tells more.", ''].join('\n'),
-  )
+  const lines = ['Usage: crosstie COMMAND [options]']
+  for (const [title, members] of Object.entries(sections)) {
+    const all = await Promise.all(Object.values(members).map((load) => load()))
+    lines.push('', `${title}:`, ...all.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`))
+  }
+  lines.push('', "'crosstie COMMAND --help' tells more. To begin: 'crosstie up'.", '')
+  process.stdout.write(lines.join('\n'))
   return EXIT_OK
+}
+
+function unknown(name: string): number {
+  const meant = didYouMean(name, Object.keys(commands))
+  process.stderr.write(`error: crosstie: there is no command '${name}'.${meant} 'crosstie help' lists them.\n`)
+  return EXIT_USAGE
 }
 
 /** Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController()
   const stop = () => {
-    if (controller.signal.aborted) process.exit(130)
+    if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED)
     controller.abort()
   }
   process.on('SIGINT', stop)

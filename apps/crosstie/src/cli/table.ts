@@ -1,10 +1,17 @@
+import { type Paint, paintState, widthOf } from './terminal.js'
+
 /** Columns as wide as their widest cell, two spaces between, the last one as long as it is. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? '')))) ?? []
   return rows.map((row) =>
     row
-      .map((cell, column) => (column < row.length - 1 ? cell.padEnd(widths[column]! + 2) : cell))
+      .map((cell, column) => (column < row.length - 1 ? cell + ' '.repeat(widths[column]! + 2 - widthOf(cell)) : cell))
       .join('')
       .trimEnd(),
   )
+}
+
+/** The first row as a heading, and what is well or not well in its colour. */
+export function painted(paint: Paint, rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return rows.map((row, i) => row.map((cell) => (i === 0 ? paint.bold(cell) : paintState(paint, cell))))
 }

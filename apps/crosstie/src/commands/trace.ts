@@ -1,40 +1,47 @@
 import { deepestCause, type Traced, traceClaim } from '@crosstie/resources'
-import { accessOptions, openClient } from '../cli/access.js'
-import { isCalled, parseObject, readTypes } from '../cli/kinds.js'
-import { table } from '../cli/table.js'
-import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from '../command.js'
+import { accessOptions, namespaceOptions, openApi } from '../cli/access.js'
+import { encoded, outputOf, outputOptions } from '../cli/output.js'
+import { painted, table } from '../cli/table.js'
+import { type Paint, plain, shortened } from '../cli/terminal.js'
+import { type Command, EXIT_FAILED, EXIT_OK } from '../command.js'
+
+const formats = ['tree', 'json', 'yaml']
 
 export const trace: Command = {
   name: 'trace',
-  usage: 'crosstie trace KIND/NAME [--namespace NAME] [--kubeconfig FILE]',
+  usage: 'crosstie trace KIND/NAME [-n NAMESPACE] [-o FORMAT]',
   summary: 'Show what meets a claim, how far it is, and what it waits for.',
-  options: {
-    namespace: { type: 'string', value: 'NAME', help: 'Where the claim is', default: 'default' },
-    ...accessOptions,
-  },
-  async run({ values, words, out }) {
-    const { kind, name } = parseObject(words)
-    using client = await openClient(values)
-    const types = await readTypes(client)
-    const type = types.find((each) => each.namespaced && isCalled(each, kind))
-    if (!type) throw new UsageError(`the server has no kind of claim that is called '${kind}'`)
-    const claim = await client.get(type, { namespace: String(values['namespace']), name })
-    const tree = await traceClaim({ client, types }, claim)
-    for (const line of render(tree)) out(line)
+  details: 'Starts at any object that names its resource: a claim, an aggregate or a managed resource.',
+  examples: [{ does: 'Why is my database not there yet?', line: 'crosstie trace postgresqlinstance/app' }],
+  options: { ...namespaceOptions, ...outputOptions(...formats), ...accessOptions },
+  exits: { 0: 'all of it is ready', 1: 'some of it is not' },
+  completes: 'objects',
+  async run(input) {
+    const { format } = outputOf(input.values, ...formats)
+    using api = await openApi(input)
+    const { client } = api
+    const tree = await input.progress.during('following references', async () => {
+      const kinds = await api.kinds()
+      const { kind, name } = kinds.target(input.words)
+      return await traceClaim({ client, types: kinds.all }, await client.get(kind, api.keyOf(kind, name)))
+    })
+    if (format === 'tree') for (const line of render(tree, input.paint)) input.out(line)
+    else input.out(encoded(format, tree))
     return tree.ready === 'True' ? EXIT_OK : EXIT_FAILED
   },
 }
 
 /** The tree as a table, and the cause below it. */
-export function render(tree: Traced): readonly string[] {
-  const rows = [['NAME', 'PHASE', 'READY', 'WHY'], ...rowsOf(tree, '', '')]
-  const lines = table(rows)
+export function render(tree: Traced, paint: Paint = plain): readonly string[] {
+  const rows = [['NAME', 'CLASS', 'PHASE', 'READY', 'WHY'], ...rowsOf(tree, '', '')]
+  const lines = table(painted(paint, rows))
   const cause = deepestCause(tree)
-  return cause ? [...lines, '', `Cause: ${nameOf(cause)}: ${cause.why}`] : lines
+  return cause ? [...lines, '', `${paint.bold('Cause:')} ${nameOf(cause)}: ${cause.why}`] : lines
 }
 
 function rowsOf(node: Traced, first: string, rest: string): string[][] {
-  const row = [`${first}${nameOf(node)}`, node.phase || '-', node.ready, shortened(node.why)]
+  const why = shortened(node.why, WHY_SHOWN)
+  const row = [`${first}${nameOf(node)}`, node.className || '-', node.phase || '-', node.ready, why]
   const below = [...node.children, ...node.waitsFor.map((each) => ({ ...each, phase: 'referred to' }))]
   const children = below.flatMap((child, i) => {
     const last = i === below.length - 1
@@ -47,5 +54,3 @@ const nameOf = ({ reference: { kind, namespace, name } }: Traced): string =>
   `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 
 const WHY_SHOWN = 100
-
-const shortened = (text: string): string => (text.length > WHY_SHOWN ? `${text.slice(0, WHY_SHOWN - 1)}…` : text)

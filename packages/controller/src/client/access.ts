@@ -20,6 +20,8 @@ export interface Access {
   readonly server: string
   /** The HTTP proxy to go through; absent: what the environment says. */
   readonly proxy?: string
+  /** Where what names no namespace is meant to be, if the access says so. */
+  readonly namespace?: string
   /** Asked for every new connection. */
   tls(): Promise<TlsMaterial>
   /** Asked for every request: those that say who we are. */

@@ -82,6 +82,12 @@ export class HttpClient implements Client, Disposable {
     }
   }
 
+  /** Whatever the server says at a path, such as `/version`, in the form that is asked for. */
+  async read<T>(path: string, options: { readonly accept?: string; readonly signal?: AbortSignal } = {}): Promise<T> {
+    const headers = { 'accept-encoding': 'gzip', ...(options.accept ? { accept: options.accept } : {}) }
+    return parseJson(await this.#caller.call({ method: 'GET', path, headers }, options.signal)) as T
+  }
+
   async create<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
     const { namespace, name } = object.metadata
     const { subresource } = options

@@ -57,8 +57,19 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
       })
     }
     const server = cluster.server.replace(/\/+$/, '')
-    return { ...keeping(read, forget), server, proxy: cluster.proxyUrl || undefined }
+    const namespace = context?.namespace
+    return {
+      ...keeping(read, forget),
+      server,
+      proxy: cluster.proxyUrl || undefined,
+      ...(namespace ? { namespace } : {}),
+    }
   })
+}
+
+/** Nothing says where a Kubernetes API is. */
+export class NoAccessError extends Error {
+  override readonly name = 'NoAccessError'
 }
 
 /** The kubeconfig that the user named, or the pod's service account, or the user's own kubeconfig. */
@@ -66,10 +77,10 @@ export async function findAccess(options: KubeconfigOptions = {}): Promise<Acces
   const named = options.file ?? process.env['KUBECONFIG']?.split(delimiter).find((path) => path && existsSync(path))
   if (named !== undefined || existsSync(join(homedir(), '.kube/config'))) return await kubeconfigAccess(options)
   if (isInCluster()) return inClusterAccess()
-  throw new Error('there is no kubeconfig: name one, set KUBECONFIG, or put one at ~/.kube/config')
+  throw new NoAccessError('there is no kubeconfig: name one, set KUBECONFIG, or put one at ~/.kube/config')
 }
 
-function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy'> {
+function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy' | 'namespace'> {
   let kept: { credentials: Promise<Credentials>; at: number } | undefined
   const credentials = () => {
     if (kept && Date.now() - kept.at < FRESH_MS) return kept.credentials

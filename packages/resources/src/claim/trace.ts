@@ -14,6 +14,8 @@ import { type ClaimSpec, calledBy, phaseOf, type Reference, referenceTo, refersT
 /** An object that a claim leads to, with its state. */
 export interface Traced {
   readonly reference: Reference
+  /** The class that it was made by, or asks to be made by; empty when there is none. */
+  readonly className: string
   /** How the claim or aggregate above is bound to it. */
   readonly phase: string
   readonly ready: 'True' | 'False' | 'Unknown'
@@ -70,6 +72,7 @@ const DEPTH_MAX = 5
 
 const missing = (reference: Reference): Traced => ({
   reference,
+  className: '',
   phase: '',
   ready: 'False',
   why: 'does not exist',
@@ -80,7 +83,9 @@ const missing = (reference: Reference): Traced => ({
 function traced(object: KubeObject): Traced {
   const ready = conditionsOf(object).find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
   const why = ready === 'True' ? '' : whyNotReady(object)
-  return { reference: referenceTo(object), phase: phaseOf(object) ?? '', ready, why, children: [], waitsFor: [] }
+  const className = specOf<ClaimSpec>(object).classRef?.name ?? ''
+  const phase = phaseOf(object) ?? ''
+  return { reference: referenceTo(object), className, phase, ready, why, children: [], waitsFor: [] }
 }
 
 /** What the object says it cannot resolve, if it refers to it by name. */

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeYaml } from '@crosstie/apiserver/yaml'
+import { isObject, type Json, type KubeObject, messageOf } from '@crosstie/kube'
+import { UsageError } from '../command.js'
+
+/** An object that somebody wrote down, and where. */
+export interface Manifest {
+  readonly object: KubeObject
+  /** `claim.yaml:12`, or `-:1` for what came in. */
+  readonly source: string
+}
+
+/** The file is there but cannot be understood; the message says where and why. */
+export class ManifestError extends Error {
+  override readonly name = 'ManifestError'
+}
+
+const MANIFEST = /\.(ya?ml|json)$/
+
+/** Reads files, folders (with all below) and `-` for what is piped in. Throws when there is no object in any of them. */
+export function readManifests(paths: readonly string[], readInput: () => string = readStdin): readonly Manifest[] {
+  if (paths.length === 0) throw new UsageError('name a file, a folder or - with -f, such as -f claim.yaml')
+  const manifests = paths.flatMap((path) => {
+    if (path === '-') return parseManifests(readInput(), '-')
+    return filesAt(path).flatMap((file) => parseManifests(readFileSync(file, 'utf8'), file))
+  })
+  if (manifests.length === 0) throw new ManifestError(`there is no object in ${paths.join(', ')}`)
+  return manifests
+}
+
+function readStdin(): string {
+  if (process.stdin.isTTY) throw new UsageError('-f - reads what is piped in, and nothing is')
+  return readFileSync(0, 'utf8')
+}
+
+/** The manifests at a path, in the order of their names. */
+function filesAt(path: string): readonly string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw new UsageError(`there is no file or folder ${path}`)
+  if (!found.isDirectory()) return [path]
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => MANIFEST.test(name) && !name.includes('node_modules'))
+    .sort()
+  if (files.length === 0) throw new ManifestError(`there is no .yaml, .yml or .json file in ${path}`)
+  return files.map((name) => join(path, name))
+}
+
+/** Every object of a text that may hold several documents, JSON or YAML. */
+export function parseManifests(text: string, file: string): readonly Manifest[] {
+  return documentsOf(text).flatMap(({ text: document, line }) => {
+    const value = decode(document, file, line)
+    return value === null ? [] : objectsIn(value, `${file}:${line + leadingLines(document)}`)
+  })
+}
+
+interface Document {
+  readonly text: string
+  /** The line of the file that it begins on, from 1. */
+  readonly line: number
+}
+
+/** At the start of a line this is never anything else, not even in a text of several lines. */
+const SEPARATOR = /^---(?=[ \t\r\n]|$)/
+
+function documentsOf(text: string): readonly Document[] {
+  const documents: { text: string; line: number }[] = [{ text: '', line: 1 }]
+  text.split(/(?<=\n)/).forEach((line, i) => {
+    if (SEPARATOR.test(line)) documents.push({ text: line.replace(SEPARATOR, '   '), line: i + 1 })
+    else documents.at(-1)!.text += line
+  })
+  return documents.filter((document) => !isEmpty(document.text))
+}
+
+const isEmpty = (text: string): boolean => /^(?:\s*(?:#.*)?(?:\r?\n|$))*$/.test(text)
+
+/** How many lines of comments and nothing stand before what a document says. */
+function leadingLines(text: string): number {
+  const lines = text.split('\n')
+  return Math.max(
+    0,
+    lines.findIndex((line) => !/^\s*(#.*)?$/.test(line)),
+  )
+}
+
+function decode(text: string, file: string, line: number): Json {
+  try {
+    const { value, strictErrors } = decodeYaml(text, { strict: true })
+    if (strictErrors.length > 0) throw new Error(strictErrors.join('; ').replace(/^yaml: unmarshal errors:\s*/, ''))
+    return value
+  } catch (error) {
+    throw new ManifestError(complaint(messageOf(error), file, line))
+  }
+}
+
+/** The parser counts lines from where the document begins. */
+function complaint(message: string, file: string, line: number): string {
+  const [, at, why] = /^(?:yaml: )?line (\d+): (.*)/s.exec(message) ?? []
+  return at ? `${file}:${line + Number(at) - 1}: ${why}` : `${file}:${line}: ${message.replace(/^yaml: /, '')}`
+}
+
+function objectsIn(value: Json, source: string): readonly Manifest[] {
+  if (!isObject(value)) throw new ManifestError(`${source}: this is no Kubernetes object, but ${nameOfValue(value)}`)
+  const { apiVersion, kind, metadata, items } = value
+  if (typeof apiVersion !== 'string' || !apiVersion) throw missing(source, 'apiVersion')
+  if (typeof kind !== 'string' || !kind) throw missing(source, 'kind')
+  if (kind.endsWith('List') && Array.isArray(items)) return items.flatMap((item: Json) => objectsIn(item, source))
+  const { name, generateName } = (isObject(metadata) ? metadata : {}) as { name?: unknown; generateName?: unknown }
+  if (typeof name !== 'string' || !name) {
+    if (generateName) throw new ManifestError(`${source}: ${kind} has generateName; apply needs metadata.name`)
+    throw missing(source, 'metadata.name', kind)
+  }
+  return [{ object: value as unknown as KubeObject, source }]
+}
+
+const missing = (source: string, field: string, kind = 'the object'): ManifestError =>
+  new ManifestError(`${source}: ${kind} has no ${field}`)
+
+const nameOfValue = (value: unknown): string =>
+  value === null ? 'nothing' : Array.isArray(value) ? 'a list' : `the ${typeof value} ${JSON.stringify(value)}`

@@ -1,0 +1,27 @@
+import type { Command } from './command.js'
+
+type Load = () => Promise<Command>
+
+/** All commands, by what people want of them. Loaded when asked for: `crosstie get` need not read a database engine. */
+export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  'Run a control plane': {
+    up: async () => (await import('./commands/up.js')).up,
+    controllers: async () => (await import('./commands/controllers.js')).controllers,
+    backup: async () => (await import('./commands/backup.js')).backup,
+    restore: async () => (await import('./commands/restore.js')).restore,
+  },
+  'Work with objects': {
+    apply: async () => (await import('./commands/apply.js')).apply,
+    get: async () => (await import('./commands/get.js')).get,
+  },
+  'Understand infrastructure': {
+    trace: async () => (await import('./commands/trace.js')).trace,
+    migrate: async () => (await import('./commands/migrate.js')).migrate,
+  },
+  'Find out more': {
+    kinds: async () => (await import('./commands/kinds.js')).kinds,
+    version: async () => (await import('./commands/version.js')).version,
+  },
+}
+
+export const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(sections))

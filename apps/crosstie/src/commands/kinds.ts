@@ -1,0 +1,49 @@
+import { apiVersionOf } from '@crosstie/kube'
+import { accessOptions, openApi } from '../cli/access.js'
+import type { ServedKind } from '../cli/kinds.js'
+import { encoded, outputOf, outputOptions } from '../cli/output.js'
+import { painted, table } from '../cli/table.js'
+import { type Command, EXIT_OK } from '../command.js'
+
+const formats = ['table', 'name', 'json', 'yaml']
+
+export const kinds: Command = {
+  name: 'kinds',
+  usage: 'crosstie kinds [WORD] [-o FORMAT]',
+  summary: 'List the kinds that the server has.',
+  details: 'WORD is a category such as managed, or a part of a name or group.',
+  examples: [
+    { does: 'What can be managed', line: 'crosstie kinds managed' },
+    { does: 'What there is of a group', line: 'crosstie kinds sql' },
+  ],
+  options: { ...outputOptions(...formats), ...accessOptions },
+  async run(input) {
+    const { values, words, out, paint } = input
+    const { format } = outputOf(values, ...formats)
+    using api = await openApi(input)
+    const word = (words[0] ?? '').toLowerCase()
+    const all = (await api.kinds()).all.filter((kind) => concerns(kind, word))
+    if (format === 'json' || format === 'yaml') out(encoded(format, all))
+    else if (format === 'name') for (const kind of all) out(nameOf(kind))
+    else for (const line of table(painted(paint, [HEADING, ...all.map(row)]))) out(line)
+    return EXIT_OK
+  },
+}
+
+const HEADING = ['NAME', 'SHORT', 'APIVERSION', 'NAMESPACED', 'KIND', 'CATEGORIES']
+
+const row = (kind: ServedKind): readonly string[] => [
+  kind.resource,
+  kind.shortNames.join(','),
+  apiVersionOf(kind),
+  String(kind.namespaced),
+  kind.kind,
+  kind.categories.join(','),
+]
+
+const nameOf = ({ group, resource }: ServedKind): string => (group ? `${resource}.${group}` : resource)
+
+function concerns(kind: ServedKind, word: string): boolean {
+  if (word === '' || kind.categories.includes(word)) return true
+  return [kind.resource, kind.kind.toLowerCase(), kind.group].some((name) => name.includes(word))
+}
