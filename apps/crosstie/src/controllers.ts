@@ -24,6 +24,7 @@ import {
   managedController,
   managedMetrics,
   operatorRoles,
+  queryController,
   reconcileProviderConfig,
 } from '@crosstie/resources'
 import { installDefinition } from './controllers-install.js'
@@ -122,9 +123,13 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
-    if (!(await this.#install(kind.crd(), kind.classCrd()))) return
-    const managed = managedController(kind, { ...this.#managed, ...(budgets ? { budgets } : {}) })
-    this.#controllers.start(managed)
+    const definitions = [kind.crd(), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
+    if (!(await this.#install(...definitions))) return
+    const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
+    this.#controllers.start(managedController(kind, options))
+    // Not from memory: a query must see what it made a moment ago.
+    const queries = queryController(kind, { ...options, client: this.#options.client })
+    if (queries) this.#controllers.start(queries)
   }
 
   /** Claims watch what meets them, so those kinds have to be served before. */

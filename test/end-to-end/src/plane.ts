@@ -70,7 +70,8 @@ export class Plane implements AsyncDisposable {
     options: Partial<ManagedOptions> = {},
     conversion?: ConversionEndpoint,
   ): Promise<void> {
-    for (const crd of [kind.crd(conversion), kind.classCrd()]) await this.define(crd)
+    const queries = kind.query ? [kind.query.crd()] : []
+    for (const crd of [kind.crd(conversion), kind.classCrd(), ...queries]) await this.define(crd)
     const events = {
       event: (_: KubeObject, type: string, reason: string, message: string) =>
         this.events.push(`${type} ${reason}: ${message}`),

@@ -27,9 +27,10 @@ interface Rule {
 export function operatorRoles(claims: readonly ClaimKind[], managed: readonly ManagedKind[]): readonly KubeObject[] {
   const claimTypes = claims.map(({ type }) => type)
   const infrastructure = [
-    ...managed.flatMap(({ type, classType, providerConfig }) => [
+    ...managed.flatMap(({ type, classType, query, providerConfig }) => [
       type,
       classType,
+      ...(query ? [query.type] : []),
       ...(providerConfig ? [providerConfig.type] : []),
     ]),
     aggregateType,

@@ -38,7 +38,7 @@ const objectReference = (description: string): JSONSchemaProps => ({
 
 export const policyNames = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'] as const
 
-const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
+export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   managementPolicies: {
     type: 'array',
     description:

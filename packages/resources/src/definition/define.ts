@@ -17,6 +17,7 @@ import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfi
 import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf } from './crd.js'
 import { kindPage } from './page.js'
 import { checkPatterns } from './patterns.js'
+import { type QueryKind, queryKindOf } from './querycrd.js'
 import type { Fields, KnownOf, Node, ObjectOf, ObjectSchema } from './schema.js'
 
 /** What a provider's author states of one kind of external resource. */
@@ -124,6 +125,8 @@ export interface ManagedKind {
   /** The object in another version. Absent: all versions have the same fields. */
   readonly convert?: (object: KubeObject, version: string) => KubeObject
   classCrd(): KubeObject
+  /** Finds external resources of the kind by filter (OBS4). Absent when its API cannot list. */
+  readonly query?: QueryKind
   /** The reference page of the kind, in Markdown. */
   page(): string
 }
@@ -209,6 +212,7 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     crd: (conversion) => managedCrd(shape, conversion),
     ...(versions.length > 0 ? { convert: (object, to) => convertObject(type, versions, object, to) } : {}),
     classCrd: () => classCrd(shape),
-    page: () => kindPage(shape, definition.name),
+    ...(definition.list ? { query: queryKindOf(shape) } : {}),
+    page: () => kindPage(shape, definition.name, definition.list !== undefined),
   }
 }

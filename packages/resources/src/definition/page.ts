@@ -1,9 +1,10 @@
 import { apiVersionOf } from '@crosstie/kube'
 import type { KindShape } from './crd.js'
+import { identifiersOf } from './querycrd.js'
 import { type Node, referenceFields, secretRefField } from './schema.js'
 
 /** The reference page of a kind, in Markdown. */
-export function kindPage(shape: KindShape, name: 'chosen' | 'assigned'): string {
+export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', lists: boolean): string {
   const { type } = shape
   const naming =
     name === 'chosen'
@@ -30,7 +31,21 @@ export function kindPage(shape: KindShape, name: 'chosen' | 'assigned'): string 
     '',
     table(['Field', 'Type', 'Description'], observationRows(shape.observation)),
     '',
+    ...(lists ? querySection(shape) : []),
   ].join('\n')
+}
+
+function querySection({ type, parameters }: KindShape): readonly string[] {
+  const places = Object.keys(identifiersOf(parameters)).map((name) => `\`${name}\``)
+  const where = places.length > 0 ? ` Its \`spec.forProvider\` has only ${places.join(', ')}.` : ''
+  return [
+    `## ${type.kind}Query`,
+    '',
+    `Finds what exists and owns one ${type.kind} for each match, which is only ever observed.${where} \`spec.filter\` says`,
+    'which (`matchFields`, `expression`), `spec.limit` how many at most, `spec.refreshInterval` how often to look, and',
+    '`spec.template.metadata` what they carry. `status.matches` lists them.',
+    '',
+  ]
 }
 
 function parameterRows(node: Node, path = ''): string[][] {

@@ -31,6 +31,17 @@ export const isPaused = (object: KubeObject): boolean => annotationOf(object, an
 export const isProvisioning = (object: KubeObject): boolean =>
   annotationOf(object, 'resourceclaim.crossplane.io/provisioning') !== '' && !isDeleted(object)
 
+/** On what a query found: the uid of the query. */
+export const queryLabel = 'crosstie.io/query'
+
+/**
+ * Was it made by a query? The label counts beside the owner: a query that was
+ * deleted with its dependents orphaned must not leave something that acts.
+ */
+export function isQueried({ kind, metadata: { labels, ownerReferences } }: KubeObject): boolean {
+  return labels?.[queryLabel] !== undefined || controllerOf(ownerReferences)?.kind === `${kind}Query`
+}
+
 export const isDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
 
 export function withFinalizer(finalizers: readonly string[] | undefined, name: string): readonly string[] {

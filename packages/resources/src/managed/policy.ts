@@ -66,6 +66,12 @@ function gatedPolicies(spec: PolicySpec, { hasDeletionPolicy, refuse }: PolicyOp
   }
 }
 
+/** The same with nothing allowed but looking. Whoever paused stays paused. */
+export function onlyObserving({ paused, ignored }: Policies): Policies {
+  const nothing = { create: false, update: false, delete: false, lateInitialize: false }
+  return { paused, may: { ...nothing, observe: true }, onlyObserve: true, refused: undefined, ignored }
+}
+
 /** Orphan always wins (POL6). A CRD without a default for deletionPolicy errs towards keeping, unless Delete is named. */
 function keepsExternal({ deletionPolicy = '' }: PolicySpec, names: readonly string[]): boolean {
   return deletionPolicy === 'Orphan' || (deletionPolicy === '' && !names.includes('Delete'))

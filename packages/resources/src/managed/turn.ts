@@ -14,8 +14,15 @@ import type { Node } from '../definition/schema.js'
 import type { Present } from '../external/external.js'
 import { conditions } from './conditions.js'
 import type { Kit, Next } from './kit.js'
-import { type CreateHistory, createHistoryOf, externalNameOf, newReconcileRequest, pollIntervalOf } from './meta.js'
-import { type Policies, type PolicySpec, policiesOf } from './policy.js'
+import {
+  type CreateHistory,
+  createHistoryOf,
+  externalNameOf,
+  isQueried,
+  newReconcileRequest,
+  pollIntervalOf,
+} from './meta.js'
+import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy.js'
 import { Redactor } from './redact.js'
 import type { GivenSecret } from './rotation.js'
 
@@ -108,11 +115,13 @@ export class Turn {
     this.#managed = managed
     this.history = createHistoryOf(managed)
     this.request = newReconcileRequest(managed)
-    this.policies = policiesOf(this.spec, {
+    const stated = policiesOf(this.spec, {
       gate: kit.features.managementPolicies,
       hasDeletionPolicy: kit.kind.hasDeletionPolicy,
       refuse: kit.kind.refusePolicies,
     })
+    // Whatever anybody writes into it, and whether policies are enabled or not (OBS4).
+    this.policies = isQueried(managed) ? onlyObserving(stated) : stated
   }
 
   /** The newest state of the object that we know of. */

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import type { Controller } from '@crosstie/controller'
+import { equal, groupResource, type KubeObject, systemClock } from '@crosstie/kube'
+import type { ManagedKind } from '../definition/define.js'
+import { unlimited } from '../external/budget.js'
+import type { ManagedOptions } from '../managed/kit.js'
+import { controllerOf, desiredStateChanged, isDeleted } from '../managed/meta.js'
+import { UsageTracker } from '../providerconfig/use.js'
+import { type QueryKit, specOf } from './kit.js'
+import { reconcileQuery } from './reconcile.js'
+
+export type QueryOptions = Pick<ManagedOptions, 'client' | 'events' | 'clock' | 'metrics' | 'budgets' | 'surroundings'>
+
+/** Keeps what queries of one kind own in step with what exists. Undefined when the kind's API cannot list. */
+export function queryController(kind: ManagedKind, options: QueryOptions): Controller | undefined {
+  const { query } = kind
+  if (!query) return undefined
+  const { client, metrics } = options
+  const surroundings = {
+    environment: process.env,
+    readFile: (path: string) => readFile(path, 'utf8'),
+    ...options.surroundings,
+  }
+  const kit: QueryKit = {
+    kind,
+    query,
+    client,
+    reach: {
+      client,
+      surroundings,
+      budgets: options.budgets ?? unlimited,
+      ...(metrics ? { called: (of, call, failed) => metrics.called(of, call, failed) } : {}),
+    },
+    events: options.events ?? { event: () => {} },
+    clock: options.clock ?? systemClock,
+    usages: kind.providerConfig && new UsageTracker(client, kind.providerConfig),
+  }
+  return {
+    name: groupResource(query.type),
+    type: query.type,
+    reconcile: (key, signal) => reconcileQuery(kit, key, signal),
+    wakes: (before, after) => !before || desiredStateChanged(before, after),
+    watches: [{ type: kind.type, concerns: (object) => ownerToWake(query.type.kind, object) }],
+  }
+}
+
+/** Whoever deletes or changes what a query owns has it mended. What the reconciler writes there is no news. */
+function ownerToWake(queryKind: string, object: KubeObject): readonly { readonly name: string }[] {
+  const owner = controllerOf(object.metadata.ownerReferences)
+  if (owner?.kind !== queryKind) return []
+  const { managementPolicies } = specOf(object) as { managementPolicies?: unknown }
+  return isDeleted(object) || !equal(managementPolicies, ['Observe']) ? [{ name: owner.name }] : []
+}

@@ -1,0 +1,178 @@
+import {
+  apiVersionOf,
+  equal,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type Json,
+  type KubeObject,
+} from '@crosstie/kube'
+import type { Listed } from '../external/reach.js'
+import { nameFor } from '../import/names.js'
+import {
+  annotations,
+  controllerOf,
+  controllerReference,
+  externalNameOf,
+  isDeleted,
+  queryLabel,
+} from '../managed/meta.js'
+import { type QueryKit, type QuerySpec, specOf } from './kit.js'
+
+export interface Match {
+  readonly externalName: string
+  readonly name: string
+}
+
+export interface Owned {
+  readonly matches: readonly Match[]
+  /** Objects of others that have the names of ours. */
+  readonly taken: readonly string[]
+  /** Something is not done yet: what is being deleted must be gone first. */
+  readonly unfinished: boolean
+}
+
+/** So many objects are written at once. */
+const AT_ONCE = 8
+
+/**
+ * Makes one observe-only object for each match and lets go of those that match
+ * no longer. Only objects of this query are touched, and nothing outside.
+ */
+export async function own(
+  kit: QueryKit,
+  query: KubeObject,
+  matches: readonly Listed[],
+  signal: AbortSignal,
+): Promise<Owned> {
+  const wanted = new Map(matches.map(({ externalName }) => [externalName, objectFor(kit, query, externalName)]))
+  const labelSelector = `${queryLabel}=${query.metadata.uid}`
+  const { items } = await kit.client.list(kit.kind.type, { labelSelector, signal })
+  const held = new Map<string, KubeObject>()
+  const gone: KubeObject[] = []
+  for (const object of items.filter((each) => isOurs(query, each))) {
+    const ours = wanted.get(externalNameOf(object))
+    if (ours && !isDeleted(object) && isSame(ours, object)) held.set(externalNameOf(object), object)
+    else gone.push(object)
+  }
+  await inTurns(gone, (object) => letGo(kit, object, signal))
+  const taken: string[] = []
+  let unfinished = gone.some(({ metadata }) =>
+    [...wanted.values()].some((ours) => ours.metadata.name === metadata.name),
+  )
+  await inTurns([...wanted], async ([externalName, object]) => {
+    const outcome = await keep(kit, query, object, held.get(externalName), signal)
+    if (outcome === 'taken') taken.push(object.metadata.name!)
+    if (outcome === 'later') unfinished = true
+  })
+  const shown = [...wanted].filter(([, { metadata }]) => !taken.includes(metadata.name!))
+  return {
+    matches: shown.map(([externalName, { metadata }]) => ({ externalName, name: metadata.name! })),
+    taken: taken.sort(),
+    unfinished,
+  }
+}
+
+async function inTurns<T>(all: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < all.length; i += AT_ONCE) await Promise.all(all.slice(i, i + AT_ONCE).map(each))
+}
+
+function isOurs(query: KubeObject, object: KubeObject): boolean {
+  return controllerOf(object.metadata.ownerReferences)?.uid === query.metadata.uid
+}
+
+/** Is it about the same external resource, in the same place? Where it is cannot be changed. */
+function isSame(wanted: KubeObject, object: KubeObject): boolean {
+  const [ours, theirs] = [specOf(wanted), specOf(object)]
+  const identifiers = Object.entries(ours.forProvider ?? {})
+  return identifiers.every(([name, value]) => equal(value, theirs.forProvider?.[name]))
+}
+
+function objectFor({ kind }: QueryKit, query: KubeObject, externalName: string): KubeObject {
+  const { forProvider = {}, providerConfigRef, template }: QuerySpec = specOf(query)
+  const { labels = {}, annotations: notes = {} } = template?.metadata ?? {}
+  return {
+    apiVersion: apiVersionOf(kind.type),
+    kind: kind.type.kind,
+    metadata: {
+      name: `${query.metadata.name}-${nameFor(externalName)}`,
+      labels: { ...labels, [queryLabel]: query.metadata.uid! },
+      annotations: { ...notes, [annotations.externalName]: externalName },
+      ownerReferences: [controllerReference(query)],
+    },
+    spec: {
+      managementPolicies: ['Observe'],
+      forProvider,
+      ...(providerConfigRef ? { providerConfigRef: { name: providerConfigRef.name } } : {}),
+    },
+  }
+}
+
+/** Deletes the object that we read, and no other that has its name by now. */
+async function letGo({ kind, client }: QueryKit, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
+  if (metadata.deletionTimestamp) return
+  try {
+    await client.delete(kind.type, { name: metadata.name! }, { preconditions: { uid: metadata.uid! }, signal })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}
+
+type Kept = 'kept' | 'taken' | 'later'
+
+async function keep(
+  kit: QueryKit,
+  query: KubeObject,
+  wanted: KubeObject,
+  held: KubeObject | undefined,
+  signal: AbortSignal,
+): Promise<Kept> {
+  const { kind, client } = kit
+  if (held) return await mend(kit, wanted, held, signal)
+  try {
+    await client.create(kind.type, wanted, { signal })
+    return 'kept'
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+  const there = await client.get(kind.type, { name: wanted.metadata.name! }, { signal }).catch((error) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  if (!there || isDeleted(there)) return 'later'
+  if (!isOurs(query, there)) return 'taken'
+  return await mend(kit, wanted, there, signal)
+}
+
+/** What somebody changed in one of ours is put right again; what they added stays. */
+async function mend(kit: QueryKit, wanted: KubeObject, held: KubeObject, signal: AbortSignal): Promise<Kept> {
+  const { labels, annotations: notes } = wanted.metadata
+  const spec = held['spec'] as { managementPolicies?: unknown; providerConfigRef?: { name?: string } }
+  const { managementPolicies, providerConfigRef } = wanted['spec'] as typeof spec
+  const same =
+    isWithin(labels, held.metadata.labels) &&
+    isWithin(notes, held.metadata.annotations) &&
+    equal(spec.managementPolicies, managementPolicies) &&
+    (!providerConfigRef || spec.providerConfigRef?.name === providerConfigRef.name)
+  if (same) return 'kept'
+  const patch = {
+    metadata: { resourceVersion: held.metadata.resourceVersion, labels, annotations: notes },
+    spec: { managementPolicies, ...(providerConfigRef ? { providerConfigRef } : {}) },
+  }
+  try {
+    await kit.client.patch(
+      kit.kind.type,
+      { name: held.metadata.name! },
+      { type: 'merge', patch: patch as unknown as Json },
+      { signal },
+    )
+    return 'kept'
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return 'later'
+    throw error
+  }
+}
+
+function isWithin(wanted: Readonly<Record<string, string>> = {}, held: Readonly<Record<string, string>> = {}): boolean {
+  return Object.entries(wanted).every(([name, value]) => held[name] === value)
+}

@@ -1,0 +1,114 @@
+import type { Next } from '@crosstie/controller'
+import {
+  type Condition,
+  conditionsOf,
+  equal,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ObjectKey,
+  setConditions,
+  timestamp,
+} from '@crosstie/kube'
+import { listExternal } from '../external/reach.js'
+import { FilterError } from '../import/filter.js'
+import { conditions } from '../managed/conditions.js'
+import { isDeleted, isPaused, positiveDuration } from '../managed/meta.js'
+import { type Chosen, choose } from './choose.js'
+import { type QueryKit, specOf } from './kit.js'
+import { type Owned, own } from './own.js'
+
+const SHORTEST_SECONDS = 1
+const USUAL_SECONDS = 60
+
+/**
+ * Looks for what a query asks for, and keeps one observe-only object for each
+ * match. While looking fails everything stays as it is: not to see something
+ * is no proof that it is gone.
+ */
+export async function reconcileQuery(kit: QueryKit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
+  const query = await kit.client.get(kit.query.type, key, { signal }).catch((error) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  // What it owns goes with it, by its owner reference.
+  if (!query || isDeleted(query)) return { after: 'never' }
+  if (isPaused(query)) {
+    await report(kit, query, {}, [conditions.reconcilePaused()], signal)
+    return { after: 'never' }
+  }
+  try {
+    return await refresh(kit, query, signal)
+  } catch (error) {
+    if (isConflict(error)) return { after: 'backoff' }
+    const message = messageOf(error)
+    kit.events.event(query, 'Warning', 'CannotRefresh', message)
+    await report(kit, query, {}, [conditions.unavailable(), conditions.reconcileError(message)], signal)
+    // What is wrong with a filter is for its author to mend, and waiting changes nothing.
+    return error instanceof FilterError ? { after: 'never' } : { after: 'backoff' }
+  }
+}
+
+async function refresh(kit: QueryKit, query: KubeObject, signal: AbortSignal): Promise<Next> {
+  const spec = specOf(query)
+  // Before anybody is called: a filter that makes no sense need not cost a call.
+  choose(kit.kind, spec, [])
+  await kit.usages?.track(query, spec.providerConfigRef?.name ?? 'default', signal)
+  const all = await listExternal(kit.reach, kit.kind, query, signal)
+  const chosen = choose(kit.kind, spec, all)
+  const owned = await own(kit, query, chosen.matches, signal)
+  const { count, truncated } = chosen
+  const synced = { ...conditions.reconcileSuccess(), ...said(notes(kit, chosen, owned)) }
+  await report(kit, query, { count, truncated, matches: owned.matches }, [conditions.available(), synced], signal)
+  if (owned.unfinished) return { after: 'backoff' }
+  return { after: 'poll', seconds: intervalOf(spec.refreshInterval) }
+}
+
+function intervalOf(text = ''): number {
+  const duration = positiveDuration(text)
+  return duration === undefined ? USUAL_SECONDS : Math.max(SHORTEST_SECONDS, Number(duration) / 1e9)
+}
+
+function notes({ kind }: QueryKit, { note, count, matches, truncated }: Chosen, { taken }: Owned): string {
+  const kindName = kind.type.kind
+  return [
+    note,
+    truncated ? `${count} match and the limit is ${matches.length}` : '',
+    taken.length > 0 ? `not shown, as there is another ${kindName} of that name: ${taken.join(', ')}` : '',
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+const said = (message: string): { message?: string } => (message === '' ? {} : { message })
+
+/** Writes the status, if it says anything new. */
+async function report(
+  kit: QueryKit,
+  query: KubeObject,
+  found: Readonly<Record<string, unknown>>,
+  saying: readonly Condition[],
+  signal: AbortSignal,
+): Promise<void> {
+  const old = (query['status'] ?? {}) as Readonly<Record<string, unknown>>
+  const { generation } = query.metadata
+  const wanted = saying.map((each) => ({ ...each, ...(generation ? { observedGeneration: generation } : {}) }))
+  const held = conditionsOf(query)
+  const set = setConditions(held, ...wanted)
+  const unchanged = Object.entries(found).every(([name, value]) => equal(value, old[name]))
+  if (set === held && unchanged) return
+  const lastTransitionTime = timestamp(kit.clock.now())
+  const status = {
+    ...old,
+    ...found,
+    ...(generation ? { observedGeneration: generation } : {}),
+    conditions: set.map((each) => (wanted.includes(each) ? { ...each, lastTransitionTime } : each)),
+  }
+  try {
+    await kit.client.update(kit.query.type, { ...query, status }, { subresource: 'status', signal })
+  } catch (error) {
+    // It was deleted while we looked: then there is nobody to tell.
+    if (!isNotFound(error)) throw error
+  }
+}
