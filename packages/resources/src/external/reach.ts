@@ -9,7 +9,7 @@ import type { Present } from './external.js'
 type Values = Readonly<Record<string, unknown>>
 
 export interface Reach {
-  readonly client: Pick<Client, 'get'>
+  readonly client: Client
   readonly surroundings: Surroundings
   readonly budgets: Budgets
   /** Told of each call to the provider. */
@@ -40,9 +40,11 @@ export async function listExternal(
   try {
     const config =
       kind.providerConfig &&
-      (await readProviderConfig(reach.client as Client, kind.providerConfig, name, reach.surroundings, signal))
+      (await readProviderConfig(reach.client, kind.providerConfig, name, reach.surroundings, signal))
     if (config?.credentials) secrets.addDocument(config.credentials)
-    const client = await kind.external.connect({ managed: place, config, signal })
+    // A list is of one moment: nobody waits to hear of changes.
+    const context = { managed: place, api: reach.client, follow: () => {}, signal }
+    const client = await kind.external.connect({ ...context, config })
     try {
       const budget = reach.budgets.of(spec.providerConfigRef?.name ?? '')
       await budget.take(signal)
