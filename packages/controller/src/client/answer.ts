@@ -8,17 +8,25 @@ const unzip = promisify(gunzip)
 
 /** The whole body as text. The signal destroys it halfway. */
 export async function textOf({ headers, body }: Answer): Promise<string> {
-  const bytes = await bytesOf(body)
+  const bytes = await bytesOf(body, headers['content-length'])
   return (headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8')
 }
 
-function bytesOf(body: Readable): Promise<Buffer> {
+/** `length`: how long the server says that it is. */
+function bytesOf(body: Readable, length: string | readonly string[] | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    const cut = () => new Error('the connection was lost in the middle of an answer')
     body.on('data', (chunk: Buffer) => chunks.push(chunk))
     body.on('error', reject)
-    body.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    body.on('close', () => reject(new Error('the connection was lost in the middle of an answer')))
+    body.on('end', () => {
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+      // A lost HTTP/2 connection ends its streams as if all had been said.
+      const reset = (body as { rstCode?: number }).rstCode
+      if (reset || (length !== undefined && Number(length) !== bytes.length)) reject(cut())
+      else resolve(bytes)
+    })
+    body.on('close', () => reject(cut()))
   })
 }
 

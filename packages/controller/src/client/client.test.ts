@@ -12,6 +12,7 @@ import { type KubeObject, StatusError } from '@crosstie/kube'
 import fc from 'fast-check'
 import { THINGS, thing } from '../testing/memory.js'
 import { type Access, inClusterAccess, staticAccess } from './access.js'
+import { textOf } from './answer.js'
 import { HttpClient } from './client.js'
 import { linesOf } from './lines.js'
 import { proxyFor } from './proxy.js'
@@ -293,3 +294,20 @@ for (const [name, { server, environment, want }] of Object.entries(proxies)) {
     assert.equal(proxyFor(new URL(server), environment), want)
   })
 }
+
+test('an answer that ends before all of it was there is none', async () => {
+  const answer = (text: string, headers: Record<string, string>, rstCode = 0) => ({
+    status: 200,
+    headers,
+    body: Object.assign(Readable.from([Buffer.from(text)]), { rstCode }),
+  })
+  const cut = /in the middle of an answer/
+  await assert.rejects(textOf(answer('{"a":', { 'content-length': '8' })), cut, 'a part came')
+  await assert.rejects(textOf(answer('', { 'content-length': '8' })), cut, 'nothing but the headers came')
+  await assert.rejects(
+    textOf(answer('{}', {}, 8)),
+    cut,
+    'the stream was reset, as those of a lost HTTP/2 connection are',
+  )
+  assert.equal(await textOf(answer('{"a":1}', { 'content-length': '7' })), '{"a":1}')
+})

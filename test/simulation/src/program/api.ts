@@ -52,24 +52,23 @@ export class Api {
       })
       if (!stream) return reject(new GoneError(`${method} ${path}: no connection`))
       let status = 0
-      let text = ''
-      let complete = false
-      stream.setEncoding('utf8')
+      let length: number | undefined
+      const chunks: Buffer[] = []
       stream.setTimeout(PATIENCE_MS, () => stream.destroy(new Error(`${method} ${path} was never answered`)))
       stream.on('response', (headers) => {
         status = Number(headers[':status'])
+        length = headers['content-length'] === undefined ? undefined : Number(headers['content-length'])
       })
-      stream.on('data', (chunk: string) => {
-        text += chunk
-      })
-      stream.on('end', () => {
-        complete = status > 0
-      })
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('error', (error: Error) => {
         if (error.message.endsWith('was never answered')) reject(error)
       })
       stream.on('close', () => {
-        if (!complete) return reject(new GoneError(`${method} ${path}`))
+        // A killed server's streams end as if all had been said: what was announced has to be there, too.
+        const bytes = Buffer.concat(chunks)
+        const whole = status > 0 && stream.rstCode === 0 && (length === undefined || length === bytes.length)
+        if (!whole) return reject(new GoneError(`${method} ${path}`))
+        const text = bytes.toString('utf8')
         try {
           const body = (text.startsWith('{') ? JSON.parse(text) : {}) as Body
           resolve({ status, text, body })
