@@ -18,6 +18,7 @@ export {
   type ListCall,
   type ManagedDefinition,
   type ManagedKind,
+  type Permissions,
 } from './definition/define.js'
 export { DefinitionError } from './definition/patterns.js'
 export { defineProvider, type Provider, type ProviderHost, type StartedProvider } from './definition/provider.js'

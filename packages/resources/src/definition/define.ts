@@ -14,7 +14,7 @@ import type {
 } from '../external/external.js'
 import type { Follow } from '../managed/follow.js'
 import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
-import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf } from './crd.js'
+import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf, type policyNames } from './crd.js'
 import { kindPage } from './page.js'
 import { checkPatterns } from './patterns.js'
 import { type QueryKind, queryKindOf } from './querycrd.js'
@@ -57,6 +57,8 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly providerConfig?: ProviderConfigKind
   /** Its calls are not counted against the budget of the credentials: the API, or the kind, keeps the measure itself. */
   readonly unmetered?: boolean
+  /** What the credentials must be allowed, in the provider's own words; printed on the kind's page. */
+  readonly permissions?: Permissions
 
   connect(context: ConnectContext): Promise<C> | C
   /** Without an external name there is nothing to see, unless the call has tags to find it by. */
@@ -70,6 +72,9 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
    */
   list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Present<AtProviderOf<F, O>>[]>
 }
+
+/** By management policy, the actions that it needs. */
+export type Permissions = Readonly<Partial<Record<Exclude<(typeof policyNames)[number], '*'>, readonly string[]>>>
 
 /** A version of a kind with fields of its own. */
 export interface KindVersion extends VersionConversion {
@@ -118,6 +123,7 @@ export interface ManagedKind {
   readonly refusePolicies: ((policies: readonly string[]) => string | undefined) | undefined
   readonly providerConfig: ProviderConfigKind | undefined
   readonly unmetered: boolean
+  readonly permissions?: Permissions
   // biome-ignore lint/suspicious/noExplicitAny: the typed functions of a definition, seen by code that serves all kinds.
   readonly external: External<any>
   /** Versions with other fields are part of it only with somebody to convert them. */
@@ -208,11 +214,16 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     refusePolicies: definition.refusePolicies,
     providerConfig: definition.providerConfig,
     unmetered: definition.unmetered ?? false,
+    permissions: definition.permissions,
     external: definition as unknown as External<C>,
     crd: (conversion) => managedCrd(shape, conversion),
     ...(versions.length > 0 ? { convert: (object, to) => convertObject(type, versions, object, to) } : {}),
     classCrd: () => classCrd(shape),
     ...(definition.list ? { query: queryKindOf(shape) } : {}),
-    page: () => kindPage(shape, definition.name, definition.list !== undefined),
+    page: () =>
+      kindPage(shape, definition.name, {
+        lists: definition.list !== undefined,
+        permissions: definition.permissions,
+      }),
   }
 }

@@ -1,10 +1,17 @@
 import { apiVersionOf } from '@crosstie/kube'
 import type { KindShape } from './crd.js'
+import type { Permissions } from './define.js'
 import { identifiersOf } from './querycrd.js'
 import { type Node, referenceFields, secretRefField } from './schema.js'
 
+interface PageOptions {
+  /** The kind can be queried. */
+  readonly lists: boolean
+  readonly permissions?: Permissions | undefined
+}
+
 /** The reference page of a kind, in Markdown. */
-export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', lists: boolean): string {
+export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', { lists, permissions }: PageOptions): string {
   const { type } = shape
   const naming =
     name === 'chosen'
@@ -32,6 +39,7 @@ export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', lists: b
     table(['Field', 'Type', 'Description'], observationRows(shape.observation)),
     '',
     ...(lists ? querySection(shape) : []),
+    ...(permissions ? permissionSection(permissions) : []),
   ].join('\n')
 }
 
@@ -44,6 +52,21 @@ function querySection({ type, parameters }: KindShape): readonly string[] {
     `Finds what exists and owns one ${type.kind} for each match, which is only ever observed.${where} \`spec.filter\` says`,
     'which (`matchFields`, `expression`), `spec.limit` how many at most, `spec.refreshInterval` how often to look, and',
     '`spec.template.metadata` what they carry. `status.matches` lists them.',
+    '',
+  ]
+}
+
+function permissionSection(permissions: Permissions): readonly string[] {
+  const rows = Object.entries(permissions).map(([policy, actions]) => [
+    policy,
+    actions.map((action) => `\`${action}\``).join(', ') || 'none',
+  ])
+  return [
+    '## Permissions',
+    '',
+    'What the credentials must be allowed for each management policy. `*` needs them all.',
+    '',
+    table(['Policy', 'Actions'], rows),
     '',
   ]
 }

@@ -1,0 +1,38 @@
+import { CreateTagsCommand, DeleteTagsCommand, EC2Client, type ResourceType } from '@aws-sdk/client-ec2'
+import { connectTo } from '../clients.js'
+import { type Tags, tagChanges, tagList } from '../tags.js'
+
+/** Connects to EC2 in the region of the object. A value of its own, else TypeScript loses its type. */
+export const ec2 = connectTo(EC2Client)
+
+/** Whatever EC2 makes is tagged by the call that makes it. */
+export const tagSpecification = (type: ResourceType, tags: Tags) => [{ ResourceType: type, Tags: tagList(tags) }]
+
+/** Finds one by its id or, while that is unknown, by its tags: an unknown id is no error to a filter, just no answer. */
+export function filtersFor(idFilter: string, externalName: string, tags: Tags | undefined) {
+  if (externalName !== '') return [{ Name: idFilter, Values: [externalName] }]
+  return tags ? filtersByTags(tags) : undefined
+}
+
+export function filtersByTags(tags: Tags | undefined) {
+  return Object.entries(tags ?? {}).map(([key, value]) => ({ Name: `tag:${key}`, Values: [value] }))
+}
+
+/** Sets the tags that changed, and takes out those that were ours and are no longer wanted. */
+export async function updateTags(
+  client: EC2Client,
+  id: string,
+  update: Parameters<typeof tagChanges>[0],
+  abortSignal: AbortSignal,
+): Promise<void> {
+  const changes = tagChanges(update)
+  if (!changes) return
+  const Resources = [id]
+  if (Object.keys(changes.set).length > 0) {
+    await client.send(new CreateTagsCommand({ Resources, Tags: tagList(changes.set) }), { abortSignal })
+  }
+  if (changes.unset.length > 0) {
+    const Tags = changes.unset.map((Key) => ({ Key }))
+    await client.send(new DeleteTagsCommand({ Resources, Tags }), { abortSignal })
+  }
+}

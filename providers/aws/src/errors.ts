@@ -1,0 +1,165 @@
+import { ThrottledError, UncertainError } from '@crosstie/resources/provider'
+import { type AwsCall, actionOf, isRead } from './actions.js'
+
+/**
+ * What went wrong, so that code need not ask for words:
+ *
+ * - `notFound`, `exists`: there is no such thing, or there is one already.
+ * - `denied`, `credentials`: not allowed, or nobody that AWS knows.
+ * - `quota`: more than the account may have. `inUse`, `protected`: cannot be deleted yet.
+ * - `unreachable`: no answer. `invalid`: whatever else AWS refuses.
+ */
+export type Trouble =
+  | 'notFound'
+  | 'exists'
+  | 'denied'
+  | 'credentials'
+  | 'quota'
+  | 'inUse'
+  | 'protected'
+  | 'unreachable'
+  | 'invalid'
+
+/** AWS refused, or could not be asked. The message says what was attempted and what to do next. */
+export class AwsError extends Error {
+  override readonly name = 'AwsError'
+
+  constructor(
+    message: string,
+    readonly trouble: Trouble,
+    /** As AWS calls it: `InvalidVpcID.NotFound`. */
+    readonly code: string,
+  ) {
+    super(message)
+  }
+}
+
+export function troubleOf(error: unknown): Trouble | undefined {
+  return error instanceof AwsError ? error.trouble : undefined
+}
+
+export const isNotFound = (error: unknown): boolean => troubleOf(error) === 'notFound'
+
+/** What the call gives, or undefined when there is no such thing. */
+export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+interface SdkError extends Error {
+  readonly Code?: string
+  readonly code?: string
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>> }
+}
+
+const throttling =
+  /^(EC2)?(Throttl|RequestThrottl|TooManyRequests|RequestLimitExceeded|BandwidthLimitExceeded|SlowDown|PriorRequestNotComplete|ProvisionedThroughputExceeded)/
+
+/** By the code of the answer, first match wins. */
+const troubles: readonly (readonly [RegExp, Trouble])[] = [
+  [/^(AuthFailure|InvalidClientTokenId|UnrecognizedClient|InvalidAccessKeyId|SignatureDoesNotMatch)/, 'credentials'],
+  [/^(InvalidSignature|IncompleteSignature|MissingAuthenticationToken|InvalidToken|TokenRefresh)/, 'credentials'],
+  [/^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|CredentialsProviderError|TokenProviderError)/, 'credentials'],
+  [/^(AccessDenied|UnauthorizedOperation|AuthorizationError|UnauthorizedAccess|Forbidden|403$)/, 'denied'],
+  [/(NotFound(Fault|Exception|Error)?|NoSuch\w+|\.NotFound|^404)$/, 'notFound'],
+  [/(AlreadyExists|AlreadyOwnedByYou|\.Duplicate$|EntityAlreadyExists)/, 'exists'],
+  [/(LimitExceeded|QuotaExceeded|TooMany[A-Z]|InsufficientInstanceCapacity)/, 'quota'],
+  [/^(DependencyViolation|DeleteConflict|BucketNotEmpty|ResourceInUse|.+\.InUse|ScalingActivityInProgress)/, 'inUse'],
+  [/^OperationNotPermitted/, 'protected'],
+]
+
+// Services have no code of its own for this, only words.
+const protection = /deletion protection|protected against deletion|termination protection/i
+
+const unreachableCodes = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+const lostNames = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException'])
+const lostCodes = new Set(['ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ECONNABORTED'])
+
+/** The error of one attempt, made into one that people and the reconciler can act on. Holds nothing of the request. */
+export function translate(raw: unknown, call: AwsCall): unknown {
+  if (!(raw instanceof Error) || raw.name === 'AbortError' || raw.name === 'ConfigError') return raw
+  const error = raw as SdkError
+  const code = codeOf(error)
+  const status = error.$metadata?.httpStatusCode
+  const at = `${actionOf(call)} in ${call.region}`
+  if (throttling.test(code) || status === 429) {
+    const after = Number(error.$response?.headers?.['retry-after'])
+    const message = `${at}: AWS asks to slow down (${code}); it is tried again later, at a lower pace`
+    return new ThrottledError(message, after > 0 ? { retryAfterSeconds: after } : {})
+  }
+  const words = wordsOf(error)
+  if (unreachableCodes.has(error.code ?? '')) {
+    const next = 'Check the region, spec.endpoint of the ProviderConfig and the network'
+    return new AwsError(`${at}: AWS cannot be reached: ${words}. ${next}`, 'unreachable', error.code!)
+  }
+  if (isLost(error)) {
+    const message = `${at}: the answer was lost: ${words} (${code})`
+    return isRead(call) ? new AwsError(message, 'unreachable', code) : new UncertainError(message)
+  }
+  const trouble = protection.test(words) ? 'protected' : troubleFor(code, status)
+  return new AwsError(`${at}: ${explain(trouble, code, words, call)}`, trouble, code)
+}
+
+/** A failure that may be gone a moment later, and says nothing of whether the call took effect. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { $metadata, code = '', name } = error as SdkError
+  return lostCodes.has(code) || lostNames.has(name) || ($metadata?.httpStatusCode ?? 0) >= 500
+}
+
+function codeOf(error: SdkError): string {
+  const named = error.name && error.name !== 'Error' && error.name !== 'Unknown' && error.name !== 'UnknownError'
+  return (named ? error.name : undefined) ?? error.Code ?? error.code ?? String(error.$metadata?.httpStatusCode ?? '')
+}
+
+function troubleFor(code: string, status: number | undefined): Trouble {
+  const known = troubles.find(([pattern]) => pattern.test(code))?.[1]
+  return known ?? (status === 403 ? 'denied' : status === 404 ? 'notFound' : 'invalid')
+}
+
+const WORDS_MAX = 400
+
+/** What AWS says, without what only AWS can read, and without the request that some services repeat. */
+function wordsOf({ message }: Error): string {
+  const text = message
+    .replace(/\s*Encoded authorization failure message:.*/s, '')
+    .replace(/\s*The Canonical String for this request.*/s, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const short = text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text
+  return short.replace(/\.$/, '')
+}
+
+function explain(trouble: Trouble, code: string, words: string, call: AwsCall): string {
+  const action = actionOf(call)
+  switch (trouble) {
+    case 'denied':
+      return `AWS denies it (${code}): ${words}. Allow ${action} to the credentials of the ProviderConfig; the page of the kind lists all that it needs`
+    case 'credentials':
+      return `AWS does not accept the credentials (${code}): ${credentialsAdvice(code, words)}`
+    case 'quota':
+      return `the account may have no more (${code}): ${words}. Delete what is not needed, or ask for a higher limit in Service Quotas`
+    case 'inUse':
+      return `it is still in use (${code}): ${words}. Delete what depends on it first; it is tried again until then`
+    case 'protected':
+      return `it is protected against deletion (${code}): ${words}. Turn deletion protection off first, or remove Delete from managementPolicies to keep it`
+    default:
+      return `${words} (${code})`
+  }
+}
+
+function credentialsAdvice(code: string, words: string): string {
+  if (/^(ExpiredToken|RequestExpired|TokenRefresh)/.test(code)) {
+    return 'they have expired. Write new ones to where the ProviderConfig takes them from'
+  }
+  if (/^RequestTimeTooSkewed/.test(code)) return 'the clock of this machine is wrong. Set it right'
+  if (/^CredentialsProviderError|^TokenProviderError/.test(code)) {
+    return `none were found: ${words}. Give the ProviderConfig credentials, or set AWS_ACCESS_KEY_ID or AWS_PROFILE`
+  }
+  return 'the access key is unknown or its secret does not fit, or the region is not enabled for the account. Check what the ProviderConfig leads to'
+}

@@ -1,0 +1,20 @@
+/** What one section of a credentials file says. */
+export type Profile = Readonly<Record<string, string | undefined>>
+
+/** Reads a credentials file as AWS' own tools write it: `[default]`, or `[profile name]` as in config files. */
+export function parseProfiles(text: string): ReadonlyMap<string, Profile> {
+  const profiles = new Map<string, Record<string, string>>()
+  let current: Record<string, string> | undefined
+  for (const raw of text.split(/\r?\n/)) {
+    const line = raw.replace(/(^|\s)[#;].*$/, '').trim()
+    const section = /^\[\s*(?:profile\s+)?([^\]]+?)\s*\]$/.exec(line)?.[1]
+    if (section !== undefined) {
+      current = profiles.get(section) ?? {}
+      profiles.set(section, current)
+      continue
+    }
+    const at = line.indexOf('=')
+    if (at > 0 && current) current[line.slice(0, at).trim().toLowerCase()] = line.slice(at + 1).trim()
+  }
+  return profiles
+}

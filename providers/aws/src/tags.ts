@@ -1,0 +1,25 @@
+/** Tags as most services write them. */
+export interface Tag {
+  readonly Key?: string | undefined
+  readonly Value?: string | undefined
+}
+
+export type Tags = Readonly<Record<string, string>>
+
+export function tagsOf(list: readonly Tag[] | undefined): Tags {
+  return Object.fromEntries((list ?? []).map(({ Key, Value }) => [Key ?? '', Value ?? '']))
+}
+
+export function tagList(tags: Tags): { Key: string; Value: string }[] {
+  return Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
+}
+
+/** What an update must do to tags: set all of `set`, take out `unset`. Undefined when there is nothing to do. */
+export function tagChanges(update: {
+  readonly changed: { readonly tags?: Readonly<Record<string, string | undefined>> | undefined }
+  readonly removed: Readonly<Record<string, readonly string[]>>
+}): { readonly set: Tags; readonly unset: readonly string[] } | undefined {
+  const set = (update.changed.tags ?? {}) as Tags
+  const unset = update.removed['tags'] ?? []
+  return Object.keys(set).length > 0 || unset.length > 0 ? { set, unset } : undefined
+}

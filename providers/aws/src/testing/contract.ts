@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ManagedKind, ProviderConfiguration } from '@crosstie/resources/provider'
+import { kindContract, type System } from '@crosstie/resources/testing'
+import { countCalls } from './calls.js'
+import { Moto, motoMissing } from './moto.js'
+
+/** The kind with the configuration given, so that it needs no ProviderConfig object. */
+export function connected(kind: ManagedKind, config: ProviderConfiguration): ManagedKind {
+  const connect: typeof kind.external.connect = (context) => kind.external.connect({ ...context, config })
+  return { ...kind, providerConfig: undefined, external: Object.assign(Object.create(kind.external), { connect }) }
+}
+
+/** Starts moto for the tests of one file, or says why they are skipped. */
+export async function motoForFile(): Promise<Moto | undefined> {
+  const missing = await motoMissing()
+  if (missing) {
+    test('AWS on moto', { skip: missing })
+    return undefined
+  }
+  const moto = await Moto.start()
+  after(() => moto[Symbol.asyncDispose]())
+  return moto
+}
+
+/**
+ * The contract of a kind on moto, and that it called nothing which its
+ * permissions do not list.
+ */
+export function motoContract(
+  moto: Moto,
+  kind: ManagedKind,
+  open: (kind: ManagedKind) => Promise<Omit<System, 'kind'>>,
+): void {
+  const name = `${kind.type.kind} on moto`
+  const counted = countCalls()
+  // Ours, not those of a test that looks past the kind: they use clients of their own.
+  after(() => counted[Symbol.dispose]())
+  kindContract(name, async () => {
+    const system = connected(kind, moto.config())
+    // Moto shows at once what was made; the time that we wait for a slower cloud need not pass.
+    let passed = 0
+    const now = () => Date.now() + passed
+    const pass = async (milliseconds: number) => {
+      passed += milliseconds
+    }
+    return { kind: system, now, pass, ...(await open(system)) }
+  })
+  test(`${name}: its permissions list all that it calls`, () => {
+    const listed = new Set(Object.values(kind.permissions ?? {}).flat())
+    const missing = counted.actions.filter((action) => !listed.has(action))
+    assert.deepEqual(missing, [], 'add them to `permissions` of the kind')
+    assert.ok(counted.total > 0)
+  })
+}
