@@ -1,43 +1,89 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { attempt } from '@crosstie/kube'
-import { migrateLive, migrateManifest } from '@crosstie/resources'
-import { accessOptions, openClient } from '../cli/access.js'
-import { type Command, EXIT_FAILED, EXIT_OK } from '../command.js'
+import { type Migration, migrateLive, migrateManifest } from '@crosstie/resources'
+import { accessOptions, openApi } from '../cli/access.js'
+import { encoded, objectName, outputOf, outputOptions } from '../cli/output.js'
+import { painted, table } from '../cli/table.js'
+import { type Command, EXIT_FAILED, EXIT_OK, type Input } from '../command.js'
+
+const formats = ['table', 'json']
 
 export const migrate: Command = {
   name: 'migrate',
-  usage: 'crosstie migrate [FILE...] [--dry-run] [--kubeconfig FILE]',
-  summary: 'Write the old managementPolicy as managementPolicies: in manifests, or without files in live objects.',
+  usage: 'crosstie migrate [FILE...] [--yes]',
+  summary: 'Write managementPolicy and deletionPolicy as managementPolicies: in files, or without any in live objects.',
+  details: `Nothing is changed without --yes. A live object is paused before and resumed after; what an
+interrupted run left paused, the next one finishes. Nothing happens to external resources: the new
+words mean what the old ones did.`,
+  examples: [
+    { does: 'What would be done to the objects of the server', line: 'crosstie migrate' },
+    { does: 'Do it', line: 'crosstie migrate --yes' },
+    { does: 'Rewrite manifests in place, comments and all', line: 'crosstie migrate --yes infrastructure/*.yaml' },
+  ],
   options: {
-    'dry-run': { type: 'boolean', help: 'Change nothing, and tell what would be' },
+    yes: { type: 'boolean', short: 'y', help: 'Do it; otherwise it is only told what would be done' },
+    ...outputOptions(...formats),
     ...accessOptions,
   },
-  async run({ values, words, signal, out, err }) {
-    const dryRun = values['dry-run'] === true
-    const done = dryRun ? 'would be migrated' : 'migrated'
-    if (words.length > 0) {
-      let unclear = 0
-      for (const file of words) unclear += await migrateFile(file, dryRun, out, err)
-      return unclear > 0 ? EXIT_FAILED : EXIT_OK
-    }
-    using client = await openClient(values)
-    const count = await migrateLive({ client, dryRun, tell: out, signal })
-    out(`${count} live objects ${done}`)
-    return EXIT_OK
+  exits: { 1: 'an object could not be migrated, or a file has a policy that must be changed by hand' },
+  completes: 'files',
+  async run(input) {
+    const { format } = outputOf(input.values, ...formats)
+    return input.words.length > 0 ? await migrateFiles(input, format) : await migrateObjects(input, format)
   },
 }
 
-/** Returns how many old policies are left that somebody must look at. */
-async function migrateFile(
-  file: string,
-  dryRun: boolean,
-  out: (line: string) => void,
-  err: (line: string) => void,
-): Promise<number> {
-  const before = await attempt(`read ${file}`, () => readFile(file, 'utf8'))
-  const { text, changed, unclear } = migrateManifest(before)
-  if (changed > 0 && !dryRun) await attempt(`write ${file}`, () => writeFile(file, text))
-  out(`${file}: ${changed} ${dryRun ? 'would be migrated' : 'migrated'}`)
-  for (const line of unclear) err(`${file}:${line}: an old policy in a form that must be changed by hand`)
-  return unclear.length
+async function migrateObjects(input: Input, format: string): Promise<number> {
+  const { values, signal, out, err, paint, progress } = input
+  const dryRun = values['yes'] !== true
+  using api = await openApi(input)
+  const all = await progress.during('looking for old policies', () =>
+    migrateLive({ client: api.client, dryRun, signal, told: ({ name }) => progress.say(`migrating ${name}`) }),
+  )
+  const failed = all.filter(({ outcome }) => outcome === 'failed')
+  if (format === 'json') out(encoded('json', { dryRun, objects: all.map(forPrograms) }))
+  else if (all.length === 0) out('All objects have managementPolicies already.')
+  else {
+    for (const line of table(painted(paint, [['OBJECT', 'BEFORE', 'AFTER', 'OUTCOME'], ...all.map(row)]))) out(line)
+    out('')
+    if (dryRun) out(`${all.length} would be migrated. Run 'crosstie migrate --yes' to do it.`)
+    else out(`${all.length - failed.length} migrated${failed.length > 0 ? `, ${failed.length} not` : ''}.`)
+  }
+  for (const { error } of failed) err(`error: ${error}`)
+  return failed.length > 0 ? EXIT_FAILED : EXIT_OK
+}
+
+const nameOf = ({ type, name, namespace }: Migration): string =>
+  `${objectName(type, name)}${namespace ? ` -n ${namespace}` : ''}`
+
+function row(migration: Migration): readonly string[] {
+  const { managementPolicy, managementPolicies, deletionPolicy } = migration.before
+  const old = managementPolicy ?? (managementPolicies === undefined ? '' : shown(managementPolicies))
+  const before = [old, deletionPolicy].filter(Boolean).join(', ')
+  return [nameOf(migration), before || 'paused by a migration', shown(migration.after), migration.outcome]
+}
+
+const shown = (policies: readonly string[] | string | null): string =>
+  typeof policies === 'string' ? policies : `[${(policies ?? []).join(' ')}]`
+
+function forPrograms({ type, name, namespace, before, after, outcome, error }: Migration) {
+  const { group, version, kind } = type
+  return { group, version, kind, name, namespace, before, after, outcome, error }
+}
+
+async function migrateFiles({ values, words, out, err }: Input, format: string): Promise<number> {
+  const dryRun = values['yes'] !== true
+  const files = []
+  for (const file of words) {
+    const before = await attempt(`read ${file}`, () => readFile(file, 'utf8'))
+    const { text, changed, unclear } = migrateManifest(before)
+    if (changed > 0 && !dryRun) await attempt(`write ${file}`, () => writeFile(file, text))
+    files.push({ file, changed, unclear })
+  }
+  if (format === 'json') out(encoded('json', { dryRun, files }))
+  else for (const { file, changed } of files) out(`${file}: ${changed} ${dryRun ? 'would be migrated' : 'migrated'}`)
+  for (const { file, unclear } of files) {
+    for (const line of unclear) err(`${file}:${line}: an old policy in a form that must be changed by hand`)
+  }
+  return files.some(({ unclear }) => unclear.length > 0) ? EXIT_FAILED : EXIT_OK
 }

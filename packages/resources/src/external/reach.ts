@@ -3,7 +3,7 @@ import type { ManagedKind } from '../definition/define.js'
 import { identifiersOf } from '../definition/querycrd.js'
 import { Redactor } from '../managed/redact.js'
 import { readProviderConfig, type Surroundings } from '../providerconfig/use.js'
-import type { Budgets } from './budget.js'
+import { type Budgets, unlimited } from './budget.js'
 import type { Present } from './external.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ export async function listExternal(
     const context = { managed: place, api: reach.client, follow: () => {}, signal }
     const client = await kind.external.connect({ ...context, config })
     try {
-      const budget = reach.budgets.of(spec.providerConfigRef?.name ?? '')
+      const budget = (kind.unmetered ? unlimited : reach.budgets).of(spec.providerConfigRef?.name ?? '')
       await budget.take(signal)
       const answer = await list.call(kind.external, { client, forProvider, signal }).then(
         (found) => {

@@ -50,6 +50,24 @@ const crds = {
 }
 const vpcs = { group: 'ec2.example.org', version: 'v1', kind: 'VPC', resource: 'vpcs', namespaced: false }
 
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: crds.kind,
+  metadata: { name: 'vpcs.ec2.example.org' },
+  spec: {
+    group: vpcs.group,
+    scope: 'Cluster',
+    names: { kind: 'VPC', plural: 'vpcs', categories: ['managed'] },
+    versions: [{ name: 'v1', storage: true }],
+  },
+}
+const vpc = (name: string, spec: object) => ({
+  apiVersion: 'ec2.example.org/v1',
+  kind: 'VPC',
+  metadata: { name },
+  spec,
+})
+
 test('POL7 live objects are paused, migrated and resumed; a dry run only tells', async () => {
   const seen: string[] = []
   const api = new FakeApi({
@@ -58,39 +76,89 @@ test('POL7 live objects are paused, migrated and resumed; a dry run only tells',
         seen.push(`${after?.metadata.annotations?.['crossplane.io/paused'] ?? '-'} ${JSON.stringify(after?.['spec'])}`)
     },
   })
-  const spec = {
-    group: vpcs.group,
-    scope: 'Cluster',
-    names: { kind: 'VPC', plural: 'vpcs', categories: ['managed'] },
-    versions: [{ name: 'v1', storage: true }],
-  }
-  await api.create(crds, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: crds.kind,
-    metadata: { name: 'vpcs.ec2.example.org' },
-    spec,
-  })
-  const vpc = (name: string, more: object) => ({
-    apiVersion: 'ec2.example.org/v1',
-    kind: 'VPC',
-    metadata: { name },
-    spec: more,
-  })
+  await api.create(crds, definition)
   await api.create(
     vpcs,
     vpc('old', { managementPolicies: ['*'], managementPolicy: 'ObserveOnly', deletionPolicy: 'Delete' }),
   )
   await api.create(vpcs, vpc('new', { managementPolicies: ['Observe'] }))
-  const told: string[] = []
-  const tell = (line: string) => told.push(line)
-  assert.equal(await migrateLive({ client: api, dryRun: true, tell }), 1)
+  const rows = async (dryRun: boolean) =>
+    (await migrateLive({ client: api, dryRun })).map(({ name, after, outcome }) => `${name} ${after} ${outcome}`)
+  assert.deepEqual(await rows(true), ['old Observe planned'])
   assert.deepEqual(seen, [])
-  assert.equal(await migrateLive({ client: api, dryRun: false, tell }), 1)
-  assert.deepEqual(told, ['vpcs.ec2.example.org/old: ["Observe"]', 'vpcs.ec2.example.org/old: ["Observe"]'])
+  assert.deepEqual(await rows(false), ['old Observe migrated'])
   assert.deepEqual(seen, [
     'true {"managementPolicies":["*"],"managementPolicy":"ObserveOnly","deletionPolicy":"Delete"}',
     'true {"managementPolicies":["Observe"]}',
     '- {"managementPolicies":["Observe"]}',
   ])
-  assert.equal(await migrateLive({ client: api, dryRun: false, tell }), 0)
+  assert.deepEqual(await rows(false), [])
+
+  await api.create(vpcs, vpc('kept', { managementPolicies: ['*'], deletionPolicy: 'Orphan' }))
+  await api.create(vpcs, vpc('resting', { managementPolicies: [], deletionPolicy: 'Orphan' }))
+  assert.deepEqual(await rows(false), ['kept Create,Update,Observe,LateInitialize migrated'])
+  assert.deepEqual(await rows(false), [])
+})
+
+test('POL7 what an interrupted run left paused is finished by the next, wherever it was cut off', async () => {
+  for (const held of [undefined, 'false', 'true']) {
+    for (let cut = 1; cut <= 3; cut++) {
+      let left = cut
+      const api = new FakeApi({
+        after: ({ verb }) => {
+          if (verb === 'patch' && --left === 0) throw new Error('cut off')
+        },
+      })
+      await api.create(crds, definition)
+      const annotations: Record<string, string> = held === undefined ? {} : { 'crossplane.io/paused': held }
+      const before = vpc('old', {
+        managementPolicies: ['*'],
+        managementPolicy: 'ObserveOnly',
+        deletionPolicy: 'Delete',
+      })
+      await api.create(vpcs, { ...before, metadata: { name: 'old', annotations } })
+      const [first] = await migrateLive({ client: api, dryRun: false })
+      assert.equal(first?.outcome, 'failed')
+      assert.match(first?.error ?? '', /cannot migrate vpcs.ec2.example.org\/old: cut off/)
+      await migrateLive({ client: api, dryRun: false })
+      const { metadata, spec } = api.peek(vpcs, { name: 'old' })!
+      assert.deepEqual(metadata.annotations ?? {}, annotations, `paused as before, ${held}, cut after ${cut}`)
+      assert.deepEqual(spec, { managementPolicies: ['Observe'] })
+      assert.deepEqual(await migrateLive({ client: api, dryRun: false }), [])
+    }
+  }
+})
+
+test('POL7 a deletionPolicy in manifests is migrated too, where it is one of ours', () => {
+  const of = (lines: string) => `kind: VPC\nspec:\n${lines}  forProvider:\n    region: r\n`
+  const cases: readonly { given: string; want: string; because: string }[] = [
+    {
+      given: of('  deletionPolicy: Orphan # keep it\n'),
+      want: of('  managementPolicies: ["Create", "Update", "Observe", "LateInitialize"] # keep it\n'),
+      because: 'all is the default',
+    },
+    {
+      given: of("  managementPolicies: ['Observe', 'Delete'] # two\n  deletionPolicy: Orphan\n"),
+      want: of('  managementPolicies: ["Observe"] # two\n'),
+      because: 'Orphan wins over Delete',
+    },
+    {
+      given: of('  deletionPolicy: Delete\n'),
+      want: of('  deletionPolicy: Delete\n'),
+      because: 'that is the default, and says nothing',
+    },
+    {
+      given: 'kind: Snapshot\nspec:\n  deletionPolicy: Orphan\n',
+      want: 'kind: Snapshot\nspec:\n  deletionPolicy: Orphan\n',
+      because: 'it is of another kind',
+    },
+  ]
+  for (const { given, want, because } of cases) {
+    const { text, unclear } = migrateManifest(given)
+    assert.equal(text, want, because)
+    assert.deepEqual(unclear, [])
+    assert.equal(migrateManifest(text).changed, 0)
+  }
+  const long = of('  managementPolicies:\n  - Observe\n  - Delete\n  deletionPolicy: Orphan\n')
+  assert.deepEqual(migrateManifest(long), { text: long, changed: 0, unclear: [6] })
 })

@@ -1,8 +1,17 @@
-import { type Client, groupResource, isNotFound, type Json, type KubeObject, type ResourceType } from '@crosstie/kube'
+import {
+  type Client,
+  groupResource,
+  isConflict,
+  isNotFound,
+  type Json,
+  type KubeObject,
+  messageOf,
+  type ResourceType,
+} from '@crosstie/kube'
 import { annotationOf, annotations } from './meta.js'
-import { migratedPolicies, migratePolicies } from './policy.js'
+import { migratedPolicies, migratePolicies, type PolicySpec, withoutDelete } from './policy.js'
 
-/** From the old, single-valued managementPolicy to management policies (POL7): in manifests, and in live objects. */
+/** From managementPolicy and deletionPolicy to management policies (POL7): in manifests, and in live objects. */
 
 export interface MigratedText {
   readonly text: string
@@ -16,33 +25,71 @@ const olds = 'Default|Full|FullControl|OrphanOnDelete|ObserveOnly'
 const oldPolicy = new RegExp(`^(\\s*)managementPolic(?:y|ies):\\s*["']?(${olds})["']?\\s*(#.*)?$`)
 const suspicious = new RegExp(`managementPolic(?:y|ies)["']?\\s*:\\s*["']?(?:${olds})\\b`)
 const deletion = /^(\s*)deletionPolicy:\s*["']?(Delete|Orphan)["']?\s*(#.*)?$/
+const newPolicies = /^(\s*)managementPolicies:\s*(?:\[([^\]]*)\])?\s*(#.*)?$/
+/** Other kinds than managed ones and their classes may have a deletionPolicy too, and mean something else by it. */
+const ofManaged = /^\s+forProvider:/m
 
 /** The manifests with old policies in new words. All else, comments included, stays as it is. */
 export function migrateManifest(text: string): MigratedText {
-  const documents = text.split(/^(?=---)/m)
   let line = 0
   let changed = 0
   const unclear: number[] = []
-  const migrated = documents.map((document) => {
+  const migrated = text.split(/^(?=---)/m).map((document) => {
     const lines = document.split('\n')
     const first = line
     line += lines.length - 1
-    const old = lines.map((each) => oldPolicy.exec(each)).find(Boolean)
-    lines.forEach((each, i) => {
-      if (suspicious.test(each) && !oldPolicy.test(each)) unclear.push(first + i + 1)
-    })
-    if (!old) return document
+    const result = migrateDocument(lines, ofManaged.test(document))
+    unclear.push(...result.unclear.map((at) => first + at + 1))
+    if (!result.lines) return document
     changed++
-    const [, indent, policy, comment] = old
-    const sibling = lines.map((each) => deletion.exec(each)).find((match) => match?.[1] === indent)
-    const names = migratedPolicies(policy!, sibling?.[2])
-    const written = `${indent}managementPolicies: [${names.map((name) => JSON.stringify(name)).join(', ')}]`
-    return lines
-      .filter((each) => deletion.exec(each)?.[1] !== indent)
-      .map((each) => (oldPolicy.test(each) ? `${written}${comment ? ` ${comment}` : ''}` : each))
-      .join('\n')
+    return result.lines.join('\n')
   })
   return { text: migrated.join(''), changed, unclear }
+}
+
+interface MigratedDocument {
+  /** Absent: it stays as it is. */
+  readonly lines?: readonly string[]
+  readonly unclear: readonly number[]
+}
+
+function migrateDocument(lines: readonly string[], managed: boolean): MigratedDocument {
+  const unclear = lines.flatMap((each, i) => (suspicious.test(each) && !oldPolicy.test(each) ? [i] : []))
+  const old = find(lines, oldPolicy)
+  if (old) {
+    const [, indent, policy] = old.match
+    const sibling = find(lines, deletion, indent)
+    return { lines: rewritten(lines, old.at, sibling?.at, migratedPolicies(policy!, sibling?.match[2])), unclear }
+  }
+  const orphan = lines.findIndex((each) => deletion.exec(each)?.[2] === 'Orphan')
+  if (!managed || orphan < 0) return { unclear }
+  const stated = find(lines, newPolicies, deletion.exec(lines[orphan]!)![1])
+  if (!stated) return { lines: rewritten(lines, orphan, undefined, withoutDelete(['*'], 'Orphan')), unclear }
+  // A list over several lines: which of them to take out is left to a human.
+  if (stated.match[2] === undefined) return { unclear: [...unclear, orphan] }
+  const names = stated.match[2].split(',').map((name) => name.trim().replace(/^["']|["']$/g, ''))
+  const kept = withoutDelete(names.filter(Boolean), 'Orphan')
+  return { lines: rewritten(lines, stated.at, orphan, kept), unclear }
+}
+
+function find(lines: readonly string[], pattern: RegExp, indent?: string) {
+  for (const [at, line] of lines.entries()) {
+    const match = pattern.exec(line)
+    if (match && (indent === undefined || match[1] === indent)) return { at, match }
+  }
+  return undefined
+}
+
+/** The policies on one line, with its comment, and the other line gone. */
+function rewritten(
+  lines: readonly string[],
+  at: number,
+  without: number | undefined,
+  names: readonly string[],
+): readonly string[] {
+  const [, indent = '', comment] = /^(\s*)[^#]*(#.*)?$/.exec(lines[at]!) ?? []
+  const written = `${indent}managementPolicies: [${names.map((name) => JSON.stringify(name)).join(', ')}]`
+  return lines.with(at, `${written}${comment ? ` ${comment}` : ''}`).filter((_, i) => i !== without)
 }
 
 const crds: ResourceType = {
@@ -53,54 +100,127 @@ const crds: ResourceType = {
   namespaced: false,
 }
 
+/** Beside the pause of a migration that is under way: what the pause annotation was before. */
+const MIGRATING = 'crosstie.io/migrating'
+const PAGE = 500
+const TRIES = 5
+
+/** One live object, from what to what, and what came of it. */
+export interface Migration {
+  readonly type: ResourceType
+  readonly name: string
+  readonly namespace?: string
+  readonly before: Pick<PolicySpec, 'managementPolicy' | 'managementPolicies' | 'deletionPolicy'>
+  readonly after: readonly string[]
+  readonly outcome: 'planned' | 'migrated' | 'failed'
+  readonly error?: string
+}
+
 export interface MigrateOptions {
   readonly client: Client
   /** Changes nothing, and tells what would be. */
   readonly dryRun: boolean
-  readonly tell: (line: string) => void
+  /** Called for each object as soon as it is done. */
+  readonly told?: (migration: Migration) => void
   readonly signal?: AbortSignal
 }
 
 /**
  * Migrates every live managed resource that has an old policy: paused first,
  * so that no controller acts on a state in between, then changed, then resumed.
- * Returns how many there were.
+ * One that fails does not keep the others from it. What an interrupted run left
+ * paused is finished and resumed by the next.
  */
-export async function migrateLive({ client, dryRun, tell, signal }: MigrateOptions): Promise<number> {
-  const options = signal ? { signal } : {}
-  const { items } = await client.list(crds, options)
-  let count = 0
+export async function migrateLive(options: MigrateOptions): Promise<readonly Migration[]> {
+  const { client, dryRun, told, signal } = options
+  const call = signal ? { signal } : {}
+  const { items } = await client.list(crds, call)
+  const all: Migration[] = []
   for (const type of items.flatMap(managedType)) {
-    const page = await client.list(type, options)
-    for (const object of page.items) {
-      const migrated = migratePolicies(object)
-      if (!migrated) continue
-      count++
-      const { managementPolicies } = migrated['spec'] as { managementPolicies: readonly string[] }
-      tell(`${groupResource(type)}/${object.metadata.name}: ${JSON.stringify(managementPolicies)}`)
-      if (!dryRun) await migrateOne(client, type, object, managementPolicies, options)
+    for await (const object of objectsOf(client, type, call)) {
+      const planned = plan(type, object)
+      if (!planned) continue
+      const migration = dryRun ? planned : await outcomeOf(planned, () => migrateOne(client, planned, call))
+      all.push(migration)
+      told?.(migration)
     }
   }
-  return count
+  return all
+}
+
+async function* objectsOf(client: Client, type: ResourceType, call: { readonly signal?: AbortSignal }) {
+  let token: string | undefined
+  do {
+    const page = await client.list(type, { limit: PAGE, ...(token ? { continue: token } : {}), ...call })
+    yield* page.items
+    token = page.metadata.continue
+  } while (token)
+}
+
+/** Undefined when there is nothing to do. */
+function plan(type: ResourceType, object: KubeObject): Migration | undefined {
+  const migrated = migratePolicies(object)
+  if (!migrated && object.metadata.annotations?.[MIGRATING] === undefined) return undefined
+  const spec = (object['spec'] ?? {}) as PolicySpec
+  const { managementPolicies: after = [] } = ((migrated ?? object)['spec'] ?? {}) as { managementPolicies?: string[] }
+  const { managementPolicy, managementPolicies, deletionPolicy } = spec
+  const { name, namespace } = object.metadata
+  return {
+    type,
+    name: name!,
+    ...(namespace ? { namespace } : {}),
+    before: {
+      ...(managementPolicy ? { managementPolicy } : {}),
+      ...(managementPolicies ? { managementPolicies } : {}),
+      ...(deletionPolicy ? { deletionPolicy } : {}),
+    },
+    after,
+    outcome: 'planned',
+  }
+}
+
+async function outcomeOf(planned: Migration, run: () => Promise<void>): Promise<Migration> {
+  try {
+    await run()
+    return { ...planned, outcome: 'migrated' }
+  } catch (error) {
+    const name = `${groupResource(planned.type)}/${planned.name}`
+    return { ...planned, outcome: 'failed', error: `cannot migrate ${name}: ${messageOf(error)}` }
+  }
 }
 
 async function migrateOne(
   client: Client,
-  type: ResourceType,
-  { metadata, ...rest }: KubeObject,
-  managementPolicies: readonly string[],
-  options: { readonly signal?: AbortSignal },
+  { type, name, namespace }: Migration,
+  call: { readonly signal?: AbortSignal },
 ): Promise<void> {
-  const key = { name: metadata.name!, ...(metadata.namespace ? { namespace: metadata.namespace } : {}) }
-  const patch = (change: object) => client.patch(type, key, { type: 'merge', patch: change as Json }, options)
-  const held = annotationOf({ metadata, ...rest } as KubeObject, annotations.paused)
-  const pause = (value: string | null) => patch({ metadata: { annotations: { [annotations.paused]: value } } })
-  try {
-    if (held !== 'true') await pause('true')
-    await patch({ spec: { managementPolicies, managementPolicy: null, deletionPolicy: null } })
-    if (held !== 'true') await pause(held === '' ? null : held)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
+  const key = { name, ...(namespace ? { namespace } : {}) }
+  for (let tries = 1; ; tries++) {
+    try {
+      let object = await client.get(type, key, call)
+      const patch = async (metadata: object, more: object = {}) => {
+        const { resourceVersion } = object.metadata
+        const change = { metadata: { resourceVersion, ...metadata }, ...more } as unknown as Json
+        object = await client.patch(type, key, { type: 'merge', patch: change }, call)
+      }
+      const notes = object.metadata.annotations ?? {}
+      if (notes[MIGRATING] === undefined) {
+        const before = annotationOf(object, annotations.paused)
+        await patch({ annotations: { [annotations.paused]: 'true', [MIGRATING]: before } })
+      }
+      const held = annotationOf(object, MIGRATING)
+      const { managementPolicies } = (migratePolicies(object)?.['spec'] ?? {}) as { managementPolicies?: string[] }
+      if (managementPolicies) {
+        await patch({}, { spec: { managementPolicies, managementPolicy: null, deletionPolicy: null } })
+      }
+      await patch({ annotations: { [annotations.paused]: held === '' ? null : held, [MIGRATING]: null } })
+      return
+    } catch (error) {
+      // Gone: there is nothing left that could act by an old policy.
+      if (isNotFound(error)) return
+      // Whoever wrote it in between may have changed the policies: look again.
+      if (!isConflict(error) || tries === TRIES) throw error
+    }
   }
 }
 

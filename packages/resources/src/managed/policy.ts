@@ -120,15 +120,26 @@ export function migratedPolicies(old: string, deletionPolicy = 'Delete'): readon
 }
 
 /**
- * The object with the old, single-valued policy written in new words, in
- * either spelling of the field, and no deletionPolicy; undefined when it has no old policy.
+ * The object with its policies in new words and no deletionPolicy that says
+ * more: the old, single-valued policy in either spelling of the field, and
+ * Orphan as a list without Delete. Undefined when it has neither.
  */
 export function migratePolicies<T extends KubeObject>(object: T): T | undefined {
   const spec = (object['spec'] ?? {}) as PolicySpec & Readonly<Record<string, unknown>>
   const { managementPolicy, managementPolicies, deletionPolicy, ...rest } = spec
   const old = managementPolicy ?? (typeof managementPolicies === 'string' ? managementPolicies : undefined)
-  if (old === undefined) return undefined
-  return { ...object, spec: { ...rest, managementPolicies: migratedPolicies(old, deletionPolicy) } }
+  // One that is paused by an empty list may be resumed by any other, and must still know then what to keep.
+  const orphans = deletionPolicy === 'Orphan' && managementPolicies?.length !== 0
+  if (old === undefined && !orphans) return undefined
+  const stated = old === undefined && !managementPolicies ? ['*'] : namesOf(spec)
+  const names = withoutDelete(stated, deletionPolicy)
+  return { ...object, spec: { ...rest, managementPolicies: names } }
+}
+
+/** What a list of policies means beside a deletionPolicy, which nobody needs to say any more then. */
+export function withoutDelete(names: readonly string[], deletionPolicy: string | undefined): readonly string[] {
+  if (deletionPolicy !== 'Orphan') return names
+  return names.includes('*') ? allButDelete : names.filter((name) => name !== 'Delete')
 }
 
 /** The names as messages show them: always in the same order, so that a message is not news each time. */
