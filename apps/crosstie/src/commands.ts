@@ -13,13 +13,22 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
   'Work with objects': {
     apply: async () => (await import('./commands/apply.js')).apply,
     get: async () => (await import('./commands/get.js')).get,
+    describe: async () => (await import('./commands/describe.js')).describe,
+    delete: async () => (await import('./commands/delete.js')).remove,
+    wait: async () => (await import('./commands/wait.js')).wait,
+    events: async () => (await import('./commands/events.js')).events,
   },
   'Understand infrastructure': {
     trace: async () => (await import('./commands/trace.js')).trace,
+    connection: async () => (await import('./commands/connection.js')).connection,
+    pause: async () => (await import('./commands/pause.js')).pause,
+    resume: async () => (await import('./commands/pause.js')).resume,
     migrate: async () => (await import('./commands/migrate.js')).migrate,
   },
   'Find out more': {
     kinds: async () => (await import('./commands/kinds.js')).kinds,
+    explain: async () => (await import('./commands/explain.js')).explain,
+    completion: async () => (await import('./commands/completion.js')).completion,
     version: async () => (await import('./commands/version.js')).version,
   },
 }

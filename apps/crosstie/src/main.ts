@@ -6,6 +6,7 @@ import { commands, sections } from './commands.js'
 export async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') return await help(rest[0])
+  if (first === '__complete') return await printCompletions(rest)
   const name = first === '--version' ? 'version' : first
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   return load ? await runCommand(await load(), rest, stopSignal()) : unknown(name)
@@ -25,6 +26,13 @@ async function help(name: string | undefined): Promise<number> {
   }
   lines.push('', "'crosstie COMMAND --help' tells more. To begin: 'crosstie up'.", '')
   process.stdout.write(lines.join('\n'))
+  return EXIT_OK
+}
+
+/** For shells: what the words that were typed so far may become. */
+async function printCompletions(words: readonly string[]): Promise<number> {
+  const { complete } = await import('./cli/complete.js')
+  for (const word of await complete(words, commands)) process.stdout.write(`${word}\n`)
   return EXIT_OK
 }
 

@@ -1,6 +1,6 @@
-import { equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
+import { equal, type FieldError, fieldErrors, type KubeObject, since } from '@crosstie/kube'
 import type { Column, Definition, Strategy, WriteContext } from '../definitions/definition.js'
-import { column, since } from './columns.js'
+import { column } from './columns.js'
 import { immutable } from './core.js'
 import { defineKind } from './kind.js'
 import { dnsSubdomainErrors, qualifiedName } from './names.js'

@@ -1,5 +1,4 @@
-import { compileJsonPath, type JsonPath, type KubeObject, stringify } from '@crosstie/kube'
-import { humanDuration } from '../builtin/columns.js'
+import { compileJsonPath, humanDuration, type JsonPath, type KubeObject, stringify } from '@crosstie/kube'
 import type { Column } from '../definitions/definition.js'
 import type { Served, View } from '../serving/served.js'
 import { memberOf } from '../wire/member.js'
