@@ -11,7 +11,7 @@ export interface Condition {
 }
 
 /** Condition types whose meaning belongs to the control plane. Others are free for anybody to use. */
-export const systemConditionTypes: readonly string[] = ['Ready', 'Synced', 'Healthy', 'UpToDate', 'Drifted']
+export const systemConditionTypes: readonly string[] = ['Ready', 'Synced', 'Healthy', 'UpToDate', 'Drifted', 'Approved']
 
 /**
  * Do two conditions say the same? When they were last changed does not matter,

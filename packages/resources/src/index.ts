@@ -24,5 +24,17 @@ export { managedMetrics } from './managed/metrics.js'
 export { type Migration, migrateLive, migrateManifest } from './managed/migrate.js'
 export { migratePolicies } from './managed/policy.js'
 export { policyTable } from './managed/policytable.js'
+export {
+  hasChanges,
+  hasErrors,
+  type Outcome,
+  type Plan,
+  type PlannedResource,
+  type Step,
+  type SuppressedStep,
+} from './plan/document.js'
+export type { PlannedField } from './plan/fields.js'
+export { Imagination } from './plan/imagined.js'
+export { type PlanOptions, plan, type Subject } from './plan/plan.js'
 export { reconcileProviderConfig } from './providerconfig/controller.js'
 export { type QueryOptions, queryController } from './query/controller.js'

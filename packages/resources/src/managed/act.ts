@@ -1,9 +1,11 @@
-import { type Condition, conditionsOf, isNotFound, stringify } from '@crosstie/kube'
-import type { Difference } from '../external/external.js'
+import { type Condition, conditionsOf, isNotFound } from '@crosstie/kube'
+import type { Difference, Sight } from '../external/external.js'
+import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
 import { callExternal } from './call.js'
-import { conditions } from './conditions.js'
+import { conditions, drifts } from './conditions.js'
 import { createExternal, tagsFor } from './create.js'
 import type { Decision } from './decide.js'
+import { describe } from './describe.js'
 import { changedValues } from './difference.js'
 import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
@@ -12,7 +14,7 @@ import { applyOwn } from './ownfields.js'
 import { byMap, noteKeys } from './ownkeys.js'
 import { noteGiven, withRotated } from './rotation.js'
 import { publish } from './secrets.js'
-import { step, type Turn } from './turn.js'
+import { step, type Turn, type Values } from './turn.js'
 
 export const lateInitManager = 'managed.crossplane.io/late-initializer'
 
@@ -46,15 +48,20 @@ async function deleteExternal({ turn, client, sight, forProvider }: Gathered): P
     prefix: 'delete failed: ',
     conditions: [conditions.deleting()],
   }
+  const call = { externalName, forProvider }
+  const held = await awaitApproval(turn, { call: 'Delete', ...call, ...observedIn(sight) })
+  if (held) return held
   await step({ ...telling, evenConflicts: true }, () =>
     callExternal(turn, 'Delete', () =>
-      kind.external.delete({ client, managed: turn.managed, externalName, forProvider, signal: turn.signal }),
+      kind.external.delete({ client, managed: turn.managed, ...call, signal: turn.signal }),
     ),
   )
   turn.event('Normal', 'DeletedExternalResource', 'Successfully requested deletion of external resource')
   await turn.report(conditions.deleting(), conditions.reconcileSuccess())
   return { after: 'backoff' }
 }
+
+const observedIn = (sight: Sight): { observed?: Values } => (sight.exists ? { observed: sight.atProvider } : {})
 
 /** Lets the object go. Nothing outside is touched. */
 export async function release(turn: Turn): Promise<Next> {
@@ -74,6 +81,7 @@ export async function release(turn: Turn): Promise<Next> {
   kit.secretUsers.forget(managed.metadata.uid ?? '')
   kit.sent.delete(managed.metadata.uid ?? '')
   kit.followers.forget(managed.metadata.uid ?? '')
+  kit.metrics.forget(kit.kind, managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 
@@ -86,14 +94,19 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
   await publish(turn, sight.connection ?? {})
   await noteName(turn, sight.externalName, true)
+  const updating = decision.calls.includes('Update')
+  const call = updating ? updateCall(gathered, decision.differences) : undefined
+  const held = call && (await awaitApproval(turn, { call: 'Update', ...call, ...observedIn(sight) }))
+  if (held) return held
   if (decision.lateInitialize) {
     const telling = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
     await step(telling, async () => {
       turn.managed = await applyOwn(turn, lateInitManager, { forProvider: fill })
     })
   }
-  if (decision.calls.includes('Update')) await update(gathered, decision.differences)
-  if (decision.calls.includes('Update') || facts.upToDate) await noteApplied(gathered)
+  if (call) await update(gathered, call)
+  if (!updating) nothingToApprove(turn)
+  if (updating || facts.upToDate) await noteApplied(gathered)
   const drift = drifted(gathered, decision, changedByUser)
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
@@ -101,35 +114,37 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
 
 /** What the provider was given. Only once it has it: if we die before this, it is told again, which does no harm. */
 async function noteApplied({ turn, sight }: Gathered): Promise<void> {
-  const notes = { ...noteGiven(turn), ...noteKeys(turn, sight.exists ? sight.atProvider : {}) }
-  if (Object.keys(notes).length === 0 || !turn.policies.may.update) return
+  if (!turn.policies.may.update) return
+  const observed = sight.exists ? sight.atProvider : {}
+  const notes = { ...noteGiven(turn), ...noteKeys(turn, observed), ...noteExecuted(turn) }
+  if (Object.keys(notes).length === 0) return
   await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: notes }))
 }
 
-async function update(
-  { turn, client, sight, desired, rotated, removed }: Gathered,
-  differences: readonly Difference[],
-): Promise<void> {
-  const { kind } = turn.kit
+/** What an update is told, beside whom it is about. */
+function updateCall({ turn, sight, desired, rotated, removed }: Gathered, differences: readonly Difference[]) {
   const observed = sight.exists ? sight.atProvider : {}
+  return {
+    externalName: turn.externalName,
+    forProvider: desired,
+    changed: withRotated(turn, changedValues(turn.kit.kind.parameters, desired, observed), rotated),
+    differences,
+    removed: byMap(removed),
+    tags: tagsFor(turn, desired),
+  }
+}
+
+async function update({ turn, client }: Gathered, call: ReturnType<typeof updateCall>): Promise<void> {
+  const { kind } = turn.kit
+  const { differences } = call
   const telling = { reason: 'CannotUpdateExternalResource', prefix: 'update failed: ', evenConflicts: true }
   const updated = await step(telling, () =>
     callExternal(turn, 'Update', () =>
-      kind.external.update({
-        client,
-        managed: turn.managed,
-        externalName: turn.externalName,
-        forProvider: desired,
-        changed: withRotated(turn, changedValues(kind.parameters, desired, observed), rotated),
-        differences,
-        removed: byMap(removed),
-        tags: tagsFor(turn, desired),
-        signal: turn.signal,
-      }),
+      kind.external.update({ client, managed: turn.managed, ...call, signal: turn.signal }),
     ),
   )
   await publish(turn, updated?.connection ?? {}, { evenConflicts: true })
-  const fields = differences.length > 0 ? `: ${describe(turn, differences)}` : ''
+  const fields = differences.length > 0 ? `: ${describe(turn.secrets, differences)}` : ''
   turn.event('Normal', 'UpdatedExternalResource', `Successfully requested update of external resource${fields}`)
 }
 
@@ -165,22 +180,14 @@ async function noteName(turn: Turn, seen: string | undefined, keep = false): Pro
  */
 function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decision, changedByUser: boolean) {
   const held = conditionsOf(turn.managed).find(({ type }) => type === 'Drifted')
-  const now = (status: 'True' | 'False', reason: string, message: string): Condition => ({
-    type: 'Drifted',
-    status,
-    reason,
-    ...(message ? { message } : {}),
-  })
+  const named = (differences: readonly Difference[]) => describe(turn.secrets, differences)
   const open = (): Condition | undefined => {
     if (!facts.upToDate && !facts.may.update) {
-      return now(
-        'True',
-        'NotAllowed',
-        describe(turn, [...decision.differences, ...immutable]) || 'the provider reports a difference',
-      )
+      const fields = named([...decision.differences, ...immutable])
+      return drifts.notAllowed(fields || 'the provider reports a difference')
     }
-    if (immutable.length > 0) return now('True', 'Immutable', describe(turn, immutable))
-    if (ignored.length > 0) return now('True', 'Ignored', describe(turn, ignored))
+    if (immutable.length > 0) return drifts.immutable(named(immutable))
+    if (ignored.length > 0) return drifts.ignored(named(ignored))
     return undefined
   }
   const condition = open()
@@ -192,24 +199,7 @@ function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decisi
     return condition
   }
   if (decision.calls.includes('Update')) {
-    return changedByUser && !held ? undefined : now('False', 'Corrected', describe(turn, decision.differences))
+    return changedByUser && !held ? undefined : drifts.corrected(named(decision.differences))
   }
-  return held?.status === 'True' ? now('False', 'InStep', '') : undefined
-}
-
-const FIELDS_SHOWN = 10
-const VALUE_SHOWN = 80
-
-function describe({ secrets }: Turn, differences: readonly Difference[]): string {
-  const shown = differences.slice(0, FIELDS_SHOWN).map(({ path, desired, observed }) => {
-    // Masked before it is cut: half a secret would not be recognised.
-    const shortened = (value: unknown) => short(secrets.redact(value === undefined ? 'absent' : stringify(value)))
-    return `${path}: wanted ${shortened(desired)}, is ${shortened(observed)}`
-  })
-  const more = differences.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
-}
-
-function short(text: string): string {
-  return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text
+  return held?.status === 'True' ? drifts.inStep() : undefined
 }

@@ -13,6 +13,7 @@ export async function connect(turn: Turn): Promise<unknown> {
     const name = turn.spec.providerConfigRef?.name ?? 'default'
     const config = await readProviderConfig(kit.client, providerConfig, name, kit.surroundings, signal)
     if (config.credentials) turn.secrets.addDocument(config.credentials)
+    turn.config = config
     await kit.usages!.track(managed, name, signal)
     return await kit.kind.external.connect({ ...context, config })
   })

@@ -19,11 +19,56 @@ export const conditions = {
     ...said(message),
   }),
   reconcilePaused: (): Condition => ({ type: 'Synced', status: 'False', reason: 'ReconcilePaused' }),
+  /** It waits for a person, which the condition Approved tells about. */
+  awaitingApproval: (): Condition => ({ type: 'Synced', status: 'False', reason: 'AwaitingApproval' }),
   observeMatched: (): Condition => ({ type: 'UpToDate', status: 'True', reason: 'ObserveMatched' }),
   updateRequested: (): Condition => ({ type: 'UpToDate', status: 'False', reason: 'UpdateRequested' }),
   updateRestricted: (): Condition => ({ type: 'UpToDate', status: 'False', reason: 'UpdateRestricted' }),
   updateFailed: (): Condition => ({ type: 'UpToDate', status: 'False', reason: 'UpdateFailed' }),
   pausedUnknown: (): Condition => ({ type: 'UpToDate', status: 'Unknown', reason: 'ReconcilePaused' }),
+}
+
+/** Whether a person agreed to what would be done. */
+export const approvals = {
+  planApproved: (plan: string): Condition => ({
+    type: 'Approved',
+    status: 'True',
+    reason: 'PlanApproved',
+    message: plan,
+  }),
+  nothing: (): Condition => ({ type: 'Approved', status: 'True', reason: 'NothingToApprove' }),
+  required: (message: string): Condition => ({
+    type: 'Approved',
+    status: 'False',
+    reason: 'ApprovalRequired',
+    message,
+  }),
+  stale: (message: string): Condition => ({ type: 'Approved', status: 'False', reason: 'StalePlan', message }),
+}
+
+/** Where the external resource differs from the spec, and why that is left so, or that it was corrected. */
+export const drifts = {
+  notAllowed: (fields: string): Condition => ({
+    type: 'Drifted',
+    status: 'True',
+    reason: 'NotAllowed',
+    ...said(fields),
+  }),
+  immutable: (fields: string): Condition => ({ type: 'Drifted', status: 'True', reason: 'Immutable', ...said(fields) }),
+  ignored: (fields: string): Condition => ({ type: 'Drifted', status: 'True', reason: 'Ignored', ...said(fields) }),
+  unapproved: (fields: string): Condition => ({
+    type: 'Drifted',
+    status: 'True',
+    reason: 'AwaitingApproval',
+    ...said(fields),
+  }),
+  corrected: (fields: string): Condition => ({
+    type: 'Drifted',
+    status: 'False',
+    reason: 'Corrected',
+    ...said(fields),
+  }),
+  inStep: (): Condition => ({ type: 'Drifted', status: 'False', reason: 'InStep' }),
 }
 
 const said = (message: string): { message?: string } => (message === '' ? {} : { message })

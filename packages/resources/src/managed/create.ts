@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isConflict, type Json, messageOf } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Created, Present } from '../external/external.js'
+import { awaitApproval, noteExecuted } from './approval.js'
 import { callExternal } from './call.js'
 import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
@@ -19,7 +20,7 @@ import {
 } from './meta.js'
 import { noteKeys } from './ownkeys.js'
 import { noteGiven } from './rotation.js'
-import { learnSecrets, publish, withGeneratedValues, withSensitiveValues } from './secrets.js'
+import { learnSecrets, publish, withGeneratedValues, withPlaceholders, withSensitiveValues } from './secrets.js'
 import { Failure, step, type Turn, type Values } from './turn.js'
 
 /**
@@ -34,10 +35,21 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   const { kind } = kit
   await publish(turn, sight.connection ?? {})
   const wanted = mergeInit(kind.parameters, turn.forProvider, turn.initProvider)
-  const forProvider = await step(
-    { reason: 'CannotCreateExternalResource', prefix: 'create failed: ', conditions: [conditions.creating()] },
-    async () => withGeneratedValues(turn, await withSensitiveValues(turn, wanted)),
-  )
+  const telling = {
+    reason: 'CannotCreateExternalResource',
+    prefix: 'create failed: ',
+    conditions: [conditions.creating()],
+  }
+  const given = await step(telling, () => withSensitiveValues(turn, wanted))
+  const tags = tagsFor(turn, given)
+  const held = await awaitApproval(turn, {
+    call: 'Create',
+    externalName: turn.externalName,
+    forProvider: withPlaceholders(turn, given),
+    tags,
+  })
+  if (held) return held
+  const forProvider = await step(telling, () => withGeneratedValues(turn, given))
   await writeIntent(turn)
 
   const created = await attemptCreate(turn, () =>
@@ -48,7 +60,7 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
         externalName: turn.externalName,
         forProvider,
         token: createToken(turn),
-        tags: tagsFor(turn, forProvider),
+        tags,
         signal: turn.signal,
       }),
     ),
@@ -126,7 +138,7 @@ function endOfCreate({ kit, managed }: Turn): string {
 
 async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
   const { kind } = turn.kit
-  const notes: Record<string, string> = { ...noteGiven(turn), ...noteKeys(turn) }
+  const notes: Record<string, string> = { ...noteGiven(turn), ...noteKeys(turn), ...noteExecuted(turn) }
   if (!kind.idempotentCreate) notes[annotations.createSucceeded] = endOfCreate(turn)
   if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
   if (Object.keys(notes).length === 0) return

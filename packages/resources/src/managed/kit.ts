@@ -1,15 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Client, type Clock, type KubeObject, type ObjectKey, systemClock } from '@crosstie/kube'
+import { type Client, type Clock, type Condition, type KubeObject, type ObjectKey, systemClock } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import { unionOf } from '../definition/openapi.js'
 import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
 import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
+import type { Intended } from './approval.js'
+import type { Decision } from './decide.js'
 import { Followers } from './follow.js'
+import type { Gathered } from './gather.js'
 import { OwnWrites } from './ownwrites.js'
 import { SecretUsers } from './secretusers.js'
+import type { Turn } from './turn.js'
 
 export type { Next } from '@crosstie/controller'
 
@@ -30,6 +34,17 @@ export interface ManagedMetrics {
   ready(kind: ManagedKind, seconds: number): void
   /** Drift ended that had lasted so long. */
   drifted(kind: ManagedKind, seconds: number): void
+  /** What an object's conditions say after a turn. */
+  state(kind: ManagedKind, uid: string, conditions: readonly Condition[]): void
+  /** An object is gone. */
+  forget(kind: ManagedKind, uid: string): void
+}
+
+/** Is told what a turn decided, and what it is about to call. A plan listens; a turn that is watched is for show. */
+export interface Witness {
+  decided(gathered: Gathered, decision: Decision): void
+  calling(turn: Turn, intended: Intended): void
+  reported(turn: Turn, conditions: readonly Condition[]): void
 }
 
 const unmeasured: ManagedMetrics = {
@@ -38,6 +53,8 @@ const unmeasured: ManagedMetrics = {
   called: () => {},
   ready: () => {},
   drifted: () => {},
+  state: () => {},
+  forget: () => {},
 }
 
 export interface Features {
@@ -67,13 +84,15 @@ export interface ManagedOptions {
   readonly surroundings?: Partial<Surroundings>
   /** A random integer from 0 up to, not including, the bound; for generated passwords. */
   readonly random?: (bound: number) => number
+  readonly witness?: Witness
 }
 
 /** Everything that a reconcile of one kind needs. Settled once: past this nobody asks whether an option was given. */
-export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroundings'>> {
+export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroundings' | 'witness'>> {
   readonly kind: ManagedKind
   readonly features: Features
   readonly surroundings: Surroundings
+  readonly witness: Witness | undefined
   /** All fields of status.atProvider. */
   readonly atProvider: Node
   readonly referenceFields: readonly FoundNode[]
@@ -121,6 +140,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
       ...options.surroundings,
     },
     random: options.random ?? ((bound) => randomInt(bound)),
+    witness: options.witness,
     atProvider: unionOf(kind.parameters, kind.observation),
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),

@@ -14,6 +14,12 @@ export const annotations = {
   secretRevisions: 'crosstie.io/secret-revisions',
   /** Which keys of shared maps we set. */
   appliedKeys: 'crosstie.io/applied-keys',
+  /** "required": nothing is done to the external resource that nobody approved. */
+  approval: 'crossplane.io/approval',
+  /** The digest of the plan that may be executed. */
+  approvedPlan: 'crossplane.io/approved-plan',
+  /** The digest of the approved plan that was executed last. */
+  executedPlan: 'crosstie.io/executed-plan',
 } as const
 
 export const finalizer = 'finalizer.managedresource.crossplane.io'
@@ -169,6 +175,7 @@ const ownNotes: readonly string[] = [
   annotations.createFailed,
   annotations.secretRevisions,
   annotations.appliedKeys,
+  annotations.executedPlan,
 ]
 
 /**

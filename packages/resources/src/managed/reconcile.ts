@@ -31,6 +31,7 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
     try {
       const gathered = await gather(turn, client)
       const decision = decide(gathered.facts)
+      kit.witness?.decided(gathered, decision)
       return await act[decision.do](gathered, decision)
     } catch (error) {
       return await reportFailure(turn, error)

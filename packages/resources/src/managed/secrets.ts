@@ -36,6 +36,7 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
     turn.secrets.addValue(value)
+    turn.revisions.set(path.join('.'), read!.revision)
     // What only initProvider names is for the creation alone.
     if (at(turn.forProvider, refPath)) turn.given.set(path.join('.'), { path, secret, revision: read!.revision, value })
     filled = set(filled, path, value)
@@ -116,6 +117,14 @@ export async function withGeneratedValues(turn: Turn, forProvider: Values): Prom
     filled = set(filled, path, value)
   }
   return filled
+}
+
+/** What stands for a value that is made up only when it is needed. */
+export const GENERATED = '(generated)'
+
+/** The same with words in place of what is made up, for those who only want to know of it. */
+export function withPlaceholders(turn: Turn, forProvider: Values): Values {
+  return generatedFields(turn, forProvider).reduce((filled, { path }) => set(filled, path, GENERATED), forProvider)
 }
 
 function made({ kit }: Turn, length: number): string {

@@ -12,6 +12,7 @@ import {
 } from '@crosstie/kube'
 import type { Node } from '../definition/schema.js'
 import type { Present } from '../external/external.js'
+import type { ProviderConfiguration } from '../providerconfig/define.js'
 import { conditions } from './conditions.js'
 import type { Kit, Next } from './kit.js'
 import {
@@ -104,6 +105,14 @@ export class Turn {
   readonly secrets = new Redactor()
   /** What was read from Secrets for fields of forProvider, by field. */
   readonly given = new Map<string, GivenSecret>()
+  /** Which revision of which Secret a sensitive field's value is from, by field. */
+  readonly revisions = new Map<string, string>()
+  /** How the provider is reached, once that is known. */
+  config: ProviderConfiguration | undefined
+  /** What is to be said of approval, if anything. */
+  approval: Condition | undefined
+  /** The digest of the approved plan that is being executed. */
+  executing: string | undefined
   #atProvider: Values | undefined
   #ready: Condition | undefined
 
@@ -180,6 +189,8 @@ export class Turn {
     const held = conditionsOf(managed)
     const wanted = this.#conditions(said)
     const set = setConditions(held, ...wanted)
+    kit.witness?.reported(this, wanted)
+    kit.metrics.state(kit.kind, managed.metadata.uid ?? '', set)
     const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
     if (set === held && sameSight && !this.request) return
     const lastTransitionTime = timestamp(kit.clock.now())
@@ -207,7 +218,7 @@ export class Turn {
   /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
   #conditions(said: readonly Condition[]): readonly Condition[] {
     const { generation } = this.managed.metadata
-    const own = said.map((condition) => ({
+    const own = [...said, ...(this.approval ? [this.approval] : [])].map((condition) => ({
       ...this.#redacted(condition),
       ...(generation ? { observedGeneration: generation } : {}),
     }))

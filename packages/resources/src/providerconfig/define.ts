@@ -21,6 +21,10 @@ export interface ProviderConfiguration {
   readonly spec: Readonly<Record<string, Json>>
   /** What the credentials' source holds; absent for sources that hold nothing. */
   readonly credentials: string | undefined
+  /** Of the Secret that holds the credentials; absent for other sources. */
+  readonly credentialsRevision?: string | undefined
+  /** Nothing may be done with it that nobody approved. */
+  readonly approval?: boolean
 }
 
 export const credentialSources = ['None', 'Secret', 'Environment', 'Filesystem', 'InjectedIdentity'] as const

@@ -1,6 +1,6 @@
 import { apiVersionOf, type Client, isAlreadyExists, type Json, type KubeObject, messageOf } from '@crosstie/kube'
-import { readSecretKey } from '../connection/publish.js'
-import { controllerReference } from '../managed/meta.js'
+import { readSecretValue } from '../connection/publish.js'
+import { annotationOf, annotations, controllerReference } from '../managed/meta.js'
 import type { ProviderConfigKind, ProviderConfiguration } from './define.js'
 
 /** Where credentials may come from, beside Secrets. */
@@ -30,12 +30,14 @@ export async function readProviderConfig(
     throw new Error(`cannot get ProviderConfig ${JSON.stringify(name)}: ${messageOf(error)}`, { cause: error })
   })
   const spec = (config['spec'] ?? {}) as ConfigSpec
-  const credentials = await readCredentials(client, spec, surroundings, signal)
+  const { credentials, credentialsRevision } = await readCredentials(client, spec, surroundings, signal)
   return {
     name,
     revision: `${config.metadata.uid}/${config.metadata.generation ?? config.metadata.resourceVersion}/${fingerprint(credentials)}`,
     spec: spec as unknown as Readonly<Record<string, Json>>,
     credentials,
+    credentialsRevision,
+    approval: annotationOf(config, annotations.approval) === 'required',
   }
 }
 
@@ -44,30 +46,30 @@ async function readCredentials(
   { credentials }: ConfigSpec,
   { environment, readFile }: Surroundings,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<Pick<ProviderConfiguration, 'credentials' | 'credentialsRevision'>> {
   switch (credentials?.source ?? 'None') {
     case 'Secret': {
       const ref = credentials?.secretRef
       if (!ref) throw new Error('the ProviderConfig takes credentials from a Secret but names none')
-      const value = await readSecretKey(client, ref, signal)
-      if (value === undefined)
-        throw new Error(`no key ${ref.key} in Secret ${ref.namespace}/${ref.name} for credentials`)
-      return value
+      const read = await readSecretValue(client, ref, signal)
+      if (!read) throw new Error(`no key ${ref.key} in Secret ${ref.namespace}/${ref.name} for credentials`)
+      return { credentials: read.value, credentialsRevision: read.revision }
     }
     case 'Environment': {
       const name = credentials?.env?.name ?? ''
       const value = environment[name]
       if (value === undefined) throw new Error(`no environment variable ${JSON.stringify(name)} for credentials`)
-      return value
+      return { credentials: value }
     }
     case 'Filesystem': {
       const path = credentials?.fs?.path ?? ''
-      return await readFile(path).catch((error) => {
+      const read = await readFile(path).catch((error) => {
         throw new Error(`cannot read credentials from ${path}: ${messageOf(error)}`, { cause: error })
       })
+      return { credentials: read }
     }
     default:
-      return undefined
+      return { credentials: undefined }
   }
 }
 

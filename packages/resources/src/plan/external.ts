@@ -1,0 +1,44 @@
+import type { Json } from '@crosstie/kube'
+import type { External, ManagedKind } from '../definition/define.js'
+import type { Node } from '../definition/schema.js'
+import { absent, present } from '../external/external.js'
+import { holdsUnknown, known, UNKNOWN } from './unknown.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** The kind with an external side that is looked at and never touched. */
+export function imaginedKind(kind: ManagedKind): ManagedKind {
+  const identifiers = Object.entries(kind.parameters.fields ?? {}).filter(([, field]) => field.identifier)
+  const only: Pick<External<unknown>, 'connect' | 'observe' | 'create' | 'update' | 'delete'> = {
+    // Who only looks once has nothing to follow.
+    connect: (context) => kind.external.connect({ ...context, follow: () => {} }),
+    async observe(call) {
+      const { forProvider, externalName } = call as typeof call & { forProvider: Values }
+      // What is to be somewhere that is not there yet cannot be there.
+      if (externalName === UNKNOWN || identifiers.some(([name]) => holdsUnknown(forProvider[name]))) return absent
+      const observed = holdsUnknown(forProvider) ? { ...call, forProvider: known(forProvider) as object } : call
+      return await kind.external.observe(observed)
+    },
+    async create({ forProvider }) {
+      const atProvider = imaginedStatus(kind, forProvider as Values)
+      return { ...(kind.name === 'assigned' ? { externalName: UNKNOWN } : {}), sight: present({ atProvider }) }
+    },
+    async update() {},
+    async delete() {},
+  }
+  return { ...kind, external: Object.assign(Object.create(kind.external), only) }
+}
+
+/** What a provider would report of what it makes: what it was given, and texts that it alone knows. */
+function imaginedStatus({ parameters, observation }: ManagedKind, forProvider: Values): Readonly<Record<string, Json>> {
+  return { ...unknownTexts(observation), ...unknownTexts(parameters), ...forProvider } as Readonly<Record<string, Json>>
+}
+
+function unknownTexts(node: Node): Values {
+  const entries = Object.entries(node.fields ?? {}).flatMap(([name, field]): [string, unknown][] => {
+    if (field.sensitive) return []
+    if (field.type === 'string') return [[name, UNKNOWN]]
+    return field.type === 'object' ? [[name, unknownTexts(field)]] : []
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,222 @@
+import {
+  type ApplyOptions,
+  type ApplyTarget,
+  alreadyExists,
+  type Client,
+  type DeleteOptions,
+  equal,
+  groupResource,
+  isNotFound,
+  type KubeList,
+  type KubeObject,
+  type ListOptions,
+  notFound,
+  type ObjectKey,
+  type Patch,
+  parseLabelSelector,
+  type ResourceType,
+  StatusError,
+  type WriteOptions,
+} from '@crosstie/kube'
+import { applyMergePatch } from '@crosstie/kube/patch'
+
+/** A write that would be made. */
+export interface ImaginedWrite {
+  readonly type: ResourceType
+  readonly before: KubeObject | undefined
+  /** Undefined: the object would be gone. */
+  readonly after: KubeObject | undefined
+  readonly fieldManager: string | undefined
+  readonly status: boolean
+}
+
+/**
+ * The world as it would be. Reads go to the real API; writes only change what
+ * is imagined here, and later reads see them. Nothing is ever sent that could
+ * change anything: dry runs are all that goes out beside reads.
+ */
+export class Imagination {
+  readonly #real: Client
+  /** By kind and key; null is an object that would be gone. */
+  readonly #objects = new Map<string, Map<string, KubeObject | null>>()
+  #uids = 0
+
+  constructor(real: Client) {
+    this.#real = real
+  }
+
+  /** Imagines that an object is like this. */
+  imagine(type: ResourceType, object: KubeObject): KubeObject {
+    const uid = object.metadata.uid ?? `imagined-${++this.#uids}`
+    const imagined = { ...object, metadata: { ...object.metadata, uid } }
+    this.#of(type).set(keyOf(object.metadata), imagined)
+    return imagined
+  }
+
+  /** Imagines that an object was deleted: it goes once nobody holds it any longer. */
+  imagineDeleted(type: ResourceType, object: KubeObject, now: string): void {
+    const metadata = { ...object.metadata, deletionTimestamp: object.metadata.deletionTimestamp ?? now }
+    this.#of(type).set(keyOf(metadata), { ...object, metadata })
+  }
+
+  async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: object): Promise<T> {
+    const imagined = this.#of(type).get(keyOf(key))
+    if (imagined === null) throw notFound(type, key.name)
+    return (imagined as T | undefined) ?? (await this.#real.get<T>(type, key, options))
+  }
+
+  async find(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+    try {
+      return await this.get(type, key)
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
+    const listed = await this.#real.list<T>(type, options)
+    const imagined = this.#of(type)
+    if (imagined.size === 0) return listed
+    const selector = options.labelSelector ? parseLabelSelector(options.labelSelector) : undefined
+    const wanted = [...imagined.values()].filter(
+      (object): object is T =>
+        object !== null &&
+        (!options.namespace || object.metadata.namespace === options.namespace) &&
+        (!selector || selector.matches(object.metadata.labels ?? {})),
+    )
+    const items = [...listed.items.filter(({ metadata }) => !imagined.has(keyOf(metadata))), ...wanted]
+    return { ...listed, items: items.sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1)) }
+  }
+
+  /** Takes back writes that were imagined. */
+  undo(writes: readonly ImaginedWrite[]): void {
+    for (const { type, before, after } of writes.toReversed()) {
+      const key = keyOf((after ?? before!).metadata)
+      if (before) this.#of(type).set(key, before)
+      else this.#of(type).delete(key)
+    }
+  }
+
+  /** A client that imagines its writes and tells of each. */
+  client(wrote: (write: ImaginedWrite) => void): Client {
+    return new ImaginedClient(this, this.#real, (type, before, after, options) => {
+      const stored = after && settled(before, after)
+      this.#of(type).set(keyOf((stored ?? before!).metadata), stored ?? null)
+      const { fieldManager, subresource } = options
+      wrote({ type, before, after: stored, fieldManager, status: subresource === 'status' })
+      return stored ?? after ?? before!
+    })
+  }
+
+  #of(type: ResourceType): Map<string, KubeObject | null> {
+    const name = groupResource(type)
+    let objects = this.#objects.get(name)
+    if (!objects) {
+      objects = new Map()
+      this.#objects.set(name, objects)
+    }
+    return objects
+  }
+}
+
+type Write = (
+  type: ResourceType,
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+  options: WriteOptions,
+) => KubeObject
+
+class ImaginedClient implements Client {
+  readonly get: Client['get']
+  readonly list: Client['list']
+  readonly discover: Client['discover']
+
+  constructor(
+    private readonly world: Imagination,
+    private readonly real: Client,
+    private readonly write: Write,
+  ) {
+    this.get = (type, key, options) => world.get(type, key, options)
+    this.list = (type, options) => world.list(type, options)
+    this.discover = (where, options) => real.discover(where, options)
+  }
+
+  // biome-ignore lint/correctness/useYield: what is imagined does not change by itself.
+  async *watch(): AsyncIterable<never> {
+    throw new StatusError(405, 'MethodNotAllowed', 'an imagined world cannot be watched')
+  }
+
+  async create<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
+    if (options.dryRun) return await this.real.create(type, object, options)
+    const held = await this.world.find(type, object.metadata as ObjectKey)
+    if (held) throw alreadyExists(type, object.metadata.name!)
+    return this.write(type, undefined, object, options) as T
+  }
+
+  async update<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
+    if (options.dryRun) return await this.real.update(type, object, options)
+    return (await this.#change(type, object.metadata as ObjectKey, options, () => object)) as T
+  }
+
+  async patch<T extends KubeObject>(
+    type: ResourceType,
+    key: ObjectKey,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    if (options.dryRun) return await this.real.patch(type, key, patch, options)
+    if (patch.type !== 'merge') throw new StatusError(415, 'UnsupportedMediaType', 'only merge patches can be imagined')
+    return (await this.#change(type, key, options, (held) => merged(held, patch.patch))) as T
+  }
+
+  async apply<T extends KubeObject>(
+    type: ResourceType,
+    object: Partial<T> & ApplyTarget,
+    options: ApplyOptions,
+  ): Promise<T> {
+    if (options.dryRun) return await this.real.apply(type, object, options)
+    return (await this.#change(type, object.metadata, options, (held) => merged(held, object))) as T
+  }
+
+  async delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<KubeObject | undefined> {
+    if (options?.dryRun) return await this.real.delete(type, key, options)
+    return this.write(type, await this.world.get(type, key), undefined, {})
+  }
+
+  async deleteCollection(): Promise<void> {
+    throw new StatusError(405, 'MethodNotAllowed', 'only one object at a time can be imagined to go')
+  }
+
+  async #change(
+    type: ResourceType,
+    key: ObjectKey,
+    options: WriteOptions,
+    change: (held: KubeObject) => KubeObject,
+  ): Promise<KubeObject> {
+    const held = await this.world.get(type, key)
+    const wanted = change(held)
+    const { status } = held
+    const after = options.subresource === 'status' ? { ...held, status: wanted['status'] } : { ...wanted, status }
+    return this.write(type, held, after, options)
+  }
+}
+
+const merged = (held: KubeObject, patch: unknown): KubeObject => applyMergePatch(held, patch) as KubeObject
+
+/** What a server makes of it: the generation counts changes of the spec, and nobody holds back what has no finalizers. */
+function settled(before: KubeObject | undefined, after: KubeObject): KubeObject | undefined {
+  const { deletionTimestamp, finalizers = [] } = after.metadata
+  if (deletionTimestamp && finalizers.length === 0) return undefined
+  const grown = before && !equal(before['spec'], after['spec']) ? 1 : 0
+  const { uid, resourceVersion } = before?.metadata ?? {}
+  const metadata = {
+    ...after.metadata,
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(before?.metadata.generation ? { generation: before.metadata.generation + grown } : {}),
+  }
+  return { ...after, metadata }
+}
+
+const keyOf = ({ namespace = '', name = '' }: { namespace?: string; name?: string }): string => `${namespace}/${name}`

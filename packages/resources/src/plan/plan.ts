@@ -1,0 +1,172 @@
+import { groupResource, type KubeObject, messageOf, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import type { ManagedKind } from '../definition/define.js'
+import { fieldsBelow } from '../definition/schema.js'
+import { type Kit, kitFor, type ManagedOptions } from '../managed/kit.js'
+import { externalNameOf } from '../managed/meta.js'
+import { reconcile } from '../managed/reconcile.js'
+import { type Outcome, type Plan, type PlannedResource, planOf, type Step } from './document.js'
+import { imaginedKind } from './external.js'
+import type { Imagination } from './imagined.js'
+import { TurnRecord } from './record.js'
+import { UNKNOWN } from './unknown.js'
+
+/** An object to plan for. */
+export interface Subject {
+  readonly kind: ManagedKind
+  readonly key: ObjectKey
+  readonly object?: PlannedResource['object']
+}
+
+export interface PlanOptions
+  extends Pick<ManagedOptions, 'clock' | 'features' | 'budgets' | 'surroundings' | 'random'> {
+  /** The world that is looked at. */
+  readonly world: Imagination
+  /** So many resources are looked at at once. */
+  readonly concurrency?: number
+}
+
+/** One resource of a plan, and the turn that it was taken from. */
+interface Imagined {
+  readonly resource: PlannedResource
+  readonly record: TurnRecord
+}
+
+const CONCURRENCY = 8
+
+/**
+ * What the reconciler would do next for some objects: its own turn, in a world
+ * where writes are imagined. Nothing is written, neither here nor there.
+ */
+export async function plan(options: PlanOptions, subjects: readonly Subject[], signal: AbortSignal): Promise<Plan> {
+  return planOf((await imagineAll(options, subjects, signal)).map(({ resource }) => resource))
+}
+
+/** The same, with the calls as the provider would get them. They hold secrets. */
+export async function imagineAll(
+  options: PlanOptions,
+  subjects: readonly Subject[],
+  signal: AbortSignal,
+): Promise<readonly Imagined[]> {
+  const done = new Map<Subject, Imagined>()
+  const run = async (subject: Subject) => {
+    // A second try begins where the first began.
+    options.world.undo(done.get(subject)?.record.writes ?? [])
+    done.set(subject, await imagine(options, subject, signal))
+  }
+  const hasFailed = (subject: Subject) => done.get(subject)?.resource.outcome === 'error'
+  let open = subjects
+  // Who refers to what is only planned yet has a value to refer to once that was imagined. Each round settles one at least.
+  while (open.length > 0) {
+    for (const { members, apart } of inOrderOfReference(open)) {
+      await forEach(members, apart ? 1 : (options.concurrency ?? CONCURRENCY), run)
+    }
+    const failed = open.filter(hasFailed)
+    if (failed.length === open.length) break
+    open = failed
+  }
+  return subjects.map((subject) => done.get(subject)!)
+}
+
+/** Kinds that others refer to come first; objects of a kind that refers to itself come one by one, as they were given. */
+function inOrderOfReference(subjects: readonly Subject[]) {
+  const byKind = new Map<ManagedKind, Subject[]>()
+  for (const subject of subjects) byKind.set(subject.kind, [...(byKind.get(subject.kind) ?? []), subject])
+  const ordered: ManagedKind[] = []
+  const visiting = new Set<ManagedKind>()
+  const visit = (kind: ManagedKind): void => {
+    if (visiting.has(kind)) return
+    visiting.add(kind)
+    for (const target of targetsOf(kind)) for (const other of byKind.keys()) if (isOf(other, target)) visit(other)
+    ordered.push(kind)
+  }
+  for (const kind of byKind.keys()) visit(kind)
+  return ordered.map((kind) => ({
+    members: byKind.get(kind)!,
+    apart: targetsOf(kind).some((target) => isOf(kind, target)),
+  }))
+}
+
+const targetsOf = (kind: ManagedKind): readonly ResourceType[] =>
+  [...fieldsBelow(kind.parameters)].flatMap(({ node }) => (node.reference ? [node.reference.to()] : []))
+
+const isOf = ({ type }: ManagedKind, target: ResourceType): boolean => groupResource(type) === groupResource(target)
+
+async function imagine(options: PlanOptions, subject: Subject, signal: AbortSignal): Promise<Imagined> {
+  const { kind, key } = subject
+  const { world, concurrency: _, ...rest } = options
+  const record = new TurnRecord()
+  const identity = { apiVersion: `${kind.type.group}/${kind.type.version}`, kind: kind.type.kind, ...key }
+  const before = await world.find(kind.type, key).catch((error: unknown) => messageOf(error))
+  if (before === undefined || typeof before === 'string') {
+    const error = before ?? `there is no ${kind.type.kind} ${key.name}`
+    return { record, resource: failed(identity, error) }
+  }
+  const client = world.client((write) => record.wrote(write))
+  const kit: Kit = kitFor(imaginedKind(kind), { ...rest, client, witness: record })
+  let error: string | undefined
+  try {
+    await reconcile(kit, key, signal)
+  } catch (thrown) {
+    signal.throwIfAborted()
+    error = messageOf(thrown)
+  }
+  const { object } = subject
+  const resource = { ...identity, ...(object ? { object } : {}), ...told(kind, record, before, error) }
+  return { record, resource }
+}
+
+const failed = (
+  identity: Pick<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace'>,
+  error: string,
+): PlannedResource => ({
+  ...identity,
+  outcome: 'error',
+  because: error,
+  steps: [],
+  suppressed: [],
+  approval: 'NotRequired',
+  error,
+})
+
+type Told = Omit<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace' | 'object'>
+
+function told(kind: ManagedKind, record: TurnRecord, managed: KubeObject, thrown: string | undefined): Told {
+  const { decision, synced } = record
+  const error = thrown ?? (synced?.reason === 'ReconcileError' ? (synced.message ?? synced.reason) : undefined)
+  const steps = error === undefined ? record.steps(managed) : []
+  const externalName = nameAfter(kind, record, managed)
+  const outcome = error === undefined ? outcomeOf(record, steps) : 'error'
+  return {
+    ...(externalName ? { externalName } : {}),
+    outcome,
+    because: error ?? (outcome === 'paused' ? 'reconciliation is paused' : (decision?.because ?? '')),
+    steps,
+    suppressed: record.suppressed,
+    ...record.approval,
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+function nameAfter(kind: ManagedKind, record: TurnRecord, managed: KubeObject): string {
+  const [call] = record.calls
+  if (!call) return externalNameOf(managed)
+  return call.call === 'Create' && kind.name === 'assigned' ? UNKNOWN : call.externalName
+}
+
+function outcomeOf({ decision, synced }: TurnRecord, steps: readonly Step[]): Outcome {
+  for (const outcome of ['create', 'update', 'delete', 'release'] as const) {
+    if (steps.some(({ action }) => action === outcome)) return outcome
+  }
+  if (steps.length > 0) return 'adjust'
+  if (synced?.reason === 'ReconcilePaused') return 'paused'
+  return decision?.do === 'wait' ? 'wait' : 'none'
+}
+
+/** Some at a time, all in the end. */
+async function forEach<T>(items: readonly T[], atOnce: number, run: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values()
+  const worker = async () => {
+    for (const item of rest) await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+}

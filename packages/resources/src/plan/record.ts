@@ -1,0 +1,167 @@
+import { type Condition, groupResource, isObject, type KubeObject } from '@crosstie/kube'
+import { type Secret, secretType } from '../connection/publish.js'
+import { lateInitManager } from '../managed/act.js'
+import { digestOf, type Intended, needsApproval } from '../managed/approval.js'
+import type { Decision } from '../managed/decide.js'
+import type { Gathered } from '../managed/gather.js'
+import type { Witness } from '../managed/kit.js'
+import { annotationOf, annotations } from '../managed/meta.js'
+import { referenceManager } from '../managed/references.js'
+import { connectionSecretOf, GENERATED } from '../managed/secrets.js'
+import type { Turn } from '../managed/turn.js'
+import type { PlannedResource, Step, SuppressedStep } from './document.js'
+import { changedFields, fieldsOf, type PlannedField, type Telling, toldField } from './fields.js'
+import type { ImaginedWrite } from './imagined.js'
+import { holdsUnknown } from './unknown.js'
+
+/** What one imagined turn did, as it did it. */
+export class TurnRecord implements Witness {
+  readonly #done: ({ readonly write: ImaginedWrite } | { readonly intended: Intended })[] = []
+  #turn: Turn | undefined
+  #gathered: Gathered | undefined
+  #digest: string | undefined
+  decision: Decision | undefined
+  /** What was said last of being in step. */
+  synced: Condition | undefined
+
+  decided(gathered: Gathered, decision: Decision): void {
+    this.#turn = gathered.turn
+    this.#gathered = gathered
+    this.decision = decision
+  }
+
+  calling(turn: Turn, intended: Intended): void {
+    this.#done.push({ intended })
+    if (!holdsUnknown(intended)) this.#digest = digestOf(turn, intended)
+  }
+
+  reported(turn: Turn, conditions: readonly Condition[]): void {
+    this.#turn ??= turn
+    this.synced = conditions.find(({ type }) => type === 'Synced') ?? this.synced
+  }
+
+  wrote(write: ImaginedWrite): void {
+    this.#done.push({ write })
+  }
+
+  /** The calls to the provider, with all that they would be told. */
+  get calls(): readonly Intended[] {
+    return this.#done.flatMap((entry) => ('intended' in entry ? [entry.intended] : []))
+  }
+
+  get writes(): readonly ImaginedWrite[] {
+    return this.#done.flatMap((entry) => ('write' in entry ? [entry.write] : []))
+  }
+
+  get approval(): Pick<PlannedResource, 'approval' | 'digest'> {
+    const turn = this.#turn
+    const digest = this.#digest ? { digest: this.#digest } : {}
+    if (!turn || !needsApproval(turn)) return { approval: 'NotRequired', ...digest }
+    const approved = annotationOf(turn.managed, annotations.approvedPlan)
+    if (approved === '') return { approval: 'Required', ...digest }
+    return { approval: !this.#digest || approved === this.#digest ? 'Approved' : 'Stale', ...digest }
+  }
+
+  steps(managed: KubeObject): readonly Step[] {
+    return this.#done.flatMap((entry) => {
+      const step = 'intended' in entry ? this.#callStep(entry.intended) : this.#writeStep(managed, entry.write)
+      return step ? [step] : []
+    })
+  }
+
+  /** What policies, ignored fields and immutable fields keep from being done. */
+  get suppressed(): readonly SuppressedStep[] {
+    if (!this.#gathered || !this.decision) return []
+    const { ignored, immutable, fill } = this.#gathered
+    const { suppressed, differences } = this.decision
+    const fieldsFor = (action: SuppressedStep['action']) => {
+      if (action === 'update') return differences.map((each) => this.#difference(each))
+      return action === 'lateInitialize' ? fieldsOf(fill, this.#telling) : []
+    }
+    const left = (because: string, fields: typeof ignored): SuppressedStep[] =>
+      fields.length > 0 && this.decision?.do === 'settle'
+        ? [{ action: 'update', because, fields: fields.map((each) => this.#difference(each)) }]
+        : []
+    return [
+      ...suppressed.map(({ action, because }) => ({ action, because, fields: fieldsFor(action) })),
+      ...left('spec.ignoreChanges says to leave it alone', ignored),
+      ...left('the field is immutable', immutable),
+    ]
+  }
+
+  #callStep(intended: Intended): Step {
+    switch (intended.call) {
+      case 'Create':
+        return { action: 'create', fields: this.#createFields(intended) }
+      case 'Delete':
+        return { action: 'delete', fields: [] }
+      case 'Update': {
+        const { differences = [], changed = {} } = intended
+        const fields = differences.map((each) => this.#difference(each))
+        return { action: 'update', fields: fields.length > 0 ? fields : fieldsOf(changed, this.#telling) }
+      }
+    }
+  }
+
+  #createFields({ forProvider, tags = {} }: Intended): readonly PlannedField[] {
+    const field = this.#turn?.kit.kind.tags?.field
+    const fields = fieldsOf(field ? { ...forProvider, [field]: tags } : forProvider, this.#telling)
+    const generated = new Set(
+      (this.#turn?.kit.sensitiveFields ?? [])
+        .filter(({ path }) => valueAt(forProvider, path) === GENERATED)
+        .map(({ path }) => path.join('.')),
+    )
+    return fields.map((each) => (generated.has(each.path) ? { ...each, generated: true } : each))
+  }
+
+  /** Notes on the object and its status are for us to keep, and no news to anybody. */
+  #writeStep(managed: KubeObject, write: ImaginedWrite): Step | undefined {
+    const { type, before, after, fieldManager, status } = write
+    if (status) return undefined
+    const action = fieldManager === referenceManager ? 'resolveReferences' : 'lateInitialize'
+    if (fieldManager === referenceManager || fieldManager === lateInitManager) {
+      return { action, fields: changedFields(before?.['spec'], after?.['spec'], this.#telling, ['spec']) }
+    }
+    if (groupResource(type) === groupResource(secretType)) return secretStep(managed, write)
+    const itself = before?.metadata.uid === managed.metadata.uid && before?.kind === managed.kind
+    return itself && !after ? { action: 'release', fields: [] } : undefined
+  }
+
+  #difference({ path, desired, observed }: { path: string; desired?: unknown; observed?: unknown }): PlannedField {
+    // A value in a Secret differs without anybody having compared it.
+    const sensitive = this.#turn?.given.has(path) === true
+    return toldField(path, observed, desired, { mask: this.#telling.mask, sensitive })
+  }
+
+  get #telling(): Telling {
+    const secret = new Set((this.#turn?.kit.sensitiveFields ?? []).map(({ path }) => path.join('.')))
+    return {
+      isSensitive: (path) => secret.has(path.join('.')),
+      mask: (value) => this.#masked(value) as typeof value,
+    }
+  }
+
+  #masked(value: unknown): unknown {
+    if (typeof value === 'string') return this.#turn ? this.#turn.secrets.redact(value) : value
+    if (Array.isArray(value)) return value.map((item) => this.#masked(item))
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#masked(inner)]))
+  }
+}
+
+function valueAt(values: unknown, path: readonly string[]): unknown {
+  let value = values
+  for (const name of path) value = isObject(value) ? value[name] : undefined
+  return value
+}
+
+/** Which keys of the connection Secret are written. Their values are nobody's business. */
+function secretStep(managed: KubeObject, { before, after }: ImaginedWrite): Step | undefined {
+  const key = connectionSecretOf(managed)
+  const { name, namespace } = (after ?? before)!.metadata
+  if (key?.name !== name || key?.namespace !== namespace) return undefined
+  const [held, now] = [(before as Secret | undefined)?.data ?? {}, (after as Secret | undefined)?.data ?? {}]
+  const changed = Object.keys(now).filter((each) => held[each] !== now[each])
+  const fields = changed.map((path): PlannedField => ({ path, sensitive: true }))
+  return { action: 'writeConnectionSecret', fields, secret: `${namespace}/${name}` }
+}
