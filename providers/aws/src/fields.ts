@@ -36,19 +36,6 @@ function canonical(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/**
- * What the spec asked for in fields that the service takes but never tells
- * again: believed, as nothing can be compared.
- */
-export function asAsked<P extends object, K extends keyof P>(
-  forProvider: P,
-  ...names: readonly K[]
-): Partial<Pick<P, K>> {
-  const asked: Partial<Pick<P, K>> = {}
-  for (const name of names) if (forProvider[name] !== undefined) asked[name] = forProvider[name]
-  return asked
-}
-
 /** Without what is not there: an absent field and one that is undefined are the same to nobody but us. */
 export function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], null> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)

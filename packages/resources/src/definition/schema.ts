@@ -21,6 +21,8 @@ export interface Node {
   /** Says where the external resource is, such as a region: always required, never late-initialized, immutable. */
   readonly identifier: boolean
   readonly immutable: boolean
+  /** False: stays open where the spec leaves it open, whatever the provider reports. */
+  readonly lateInitialize?: false
   /** The provider is told it and never tells it: it cannot drift. */
   readonly unreported?: boolean
   /** The value lives in a Secret; the spec has `<field>SecretRef`. */
@@ -74,6 +76,8 @@ export interface FieldOptions<T = Json> {
   readonly doc?: string
   /** Cannot change once set; neither can the reference that gave it. */
   readonly immutable?: boolean
+  /** False: what the provider reports is not filled in where the spec leaves it open. */
+  readonly lateInitialize?: false
   /** How a call is to be made, such as whether a delete keeps a snapshot: told to the provider, never told by it. */
   readonly unreported?: boolean
   readonly same?: (desired: T, observed: T) => boolean
@@ -111,7 +115,14 @@ export interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>, fals
 }
 
 function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Node>): Schema<T, false, false> {
-  const { doc = '', immutable = false, unreported = false, same, ...limits } = options as FieldOptions & Limits
+  const {
+    doc = '',
+    immutable = false,
+    unreported = false,
+    lateInitialize,
+    same,
+    ...limits
+  } = options as FieldOptions & Limits
   return {
     node: {
       type,
@@ -121,6 +132,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
       immutable,
       limits,
       ...(unreported ? { unreported } : {}),
+      ...(lateInitialize === false ? { lateInitialize } : {}),
       ...(same ? { same: same as NonNullable<Node['same']> } : {}),
       ...rest,
     },

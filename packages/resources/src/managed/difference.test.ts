@@ -182,3 +182,8 @@ function leavesLost(before: Record<string, unknown>, after: Record<string, unkno
     return JSON.stringify(value) === JSON.stringify(now) ? [] : [path + key]
   })
 }
+
+test('MR6 a field that is to stay open is not filled in', () => {
+  const { node } = s.object({ gateway: s.optional(s.string({ lateInitialize: false })), size: s.optional(s.integer()) })
+  assert.deepEqual(emptyFields(node, {}, undefined, { gateway: 'g-1', size: 2 }), { size: 2 })
+})

@@ -205,6 +205,7 @@ export function emptyFields(
     const field = node.fields[name]!
     const is = observed[name]
     if (is === undefined || is === null || field.identifier || field.sensitive || field.shared) continue
+    if (field.lateInitialize === false) continue
     const has = forProvider[name]
     const init = initProvider?.[name]
     if (field.type === 'object' && isObject(is)) {

@@ -1,4 +1,4 @@
-import { CreateTagsCommand, DeleteTagsCommand, EC2Client, type ResourceType } from '@aws-sdk/client-ec2'
+import { CreateTagsCommand, DeleteTagsCommand, EC2Client, type Filter, type ResourceType } from '@aws-sdk/client-ec2'
 import { connectTo } from '../clients.js'
 import { type Tags, tagChanges, tagList } from '../tags.js'
 
@@ -8,14 +8,19 @@ export const ec2 = connectTo(EC2Client)
 /** Whatever EC2 makes is tagged by the call that makes it. */
 export const tagSpecification = (type: ResourceType, tags: Tags) => [{ ResourceType: type, Tags: tagList(tags) }]
 
+/** How many items a page may have. */
+export const PAGE = 1000
+
 /** Finds one by its id or, while that is unknown, by its tags: an unknown id is no error to a filter, just no answer. */
-export function filtersFor(idFilter: string, externalName: string, tags: Tags | undefined) {
+export function filtersFor(idFilter: string, externalName: string, tags: Tags | undefined): Filter[] | undefined {
   if (externalName !== '') return [{ Name: idFilter, Values: [externalName] }]
-  return tags ? filtersByTags(tags) : undefined
+  return tags ? filtersByTags(tags).Filters : undefined
 }
 
-export function filtersByTags(tags: Tags | undefined) {
-  return Object.entries(tags ?? {}).map(([key, value]) => ({ Name: `tag:${key}`, Values: [value] }))
+/** Finds all that carry the tags, and just all when there are none. */
+export function filtersByTags(tags: Tags | undefined): { Filters?: Filter[] } {
+  const Filters = Object.entries(tags ?? {}).map(([key, value]) => ({ Name: `tag:${key}`, Values: [value] }))
+  return Filters.length > 0 ? { Filters } : {}
 }
 
 /** Sets the tags that changed, and takes out those that were ours and are no longer wanted. */

@@ -6,32 +6,50 @@ import {
   type EC2Client,
   ModifyVpcAttributeCommand,
   ModifyVpcTenancyCommand,
+  paginateDescribeVpcs,
   type Vpc,
   type VpcAttributeName,
 } from '@aws-sdk/client-ec2'
 import { absent, defineManaged, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { unlessNotFound } from '../errors.js'
-import { asAsked, region, tags } from '../fields.js'
+import { region, tags } from '../fields.js'
+import { collect } from '../pages.js'
 import { partly } from '../partly.js'
 import { tagsOf } from '../tags.js'
-import { ec2, filtersFor, tagSpecification, updateTags } from './common.js'
+import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } from './common.js'
 
 const parameters = s.object({
   region: region(),
   cidrBlock: s.optional(s.string({ doc: 'Range of IPv4 addresses, such as 10.0.0.0/16.', immutable: true })),
-  ipv4IpamPoolId: s.optional(s.string({ doc: 'IPAM pool that cidrBlock is taken from.', immutable: true })),
+  ipv4IpamPoolId: s.optional(
+    s.string({ doc: 'IPAM pool that cidrBlock is taken from.', immutable: true, unreported: true }),
+  ),
   ipv4NetmaskLength: s.optional(
-    s.integer({ doc: 'Size of what is taken from the IPAM pool.', immutable: true, minimum: 16, maximum: 28 }),
+    s.integer({
+      doc: 'Size of what is taken from the IPAM pool.',
+      immutable: true,
+      unreported: true,
+      minimum: 16,
+      maximum: 28,
+    }),
   ),
   amazonProvidedIpv6CidrBlock: s.optional(
     s.boolean({ doc: 'Have a range of IPv6 addresses of Amazon.', immutable: true }),
   ),
   ipv6CidrBlock: s.optional(s.string({ doc: 'Range of IPv6 addresses from ipv6Pool.', immutable: true })),
   ipv6Pool: s.optional(s.string({ doc: 'Pool of own IPv6 addresses.', immutable: true })),
-  ipv6IpamPoolId: s.optional(s.string({ doc: 'IPAM pool that IPv6 addresses are taken from.', immutable: true })),
+  ipv6IpamPoolId: s.optional(
+    s.string({ doc: 'IPAM pool that IPv6 addresses are taken from.', immutable: true, unreported: true }),
+  ),
   ipv6NetmaskLength: s.optional(
-    s.integer({ doc: 'Size of what is taken from the IPv6 IPAM pool.', immutable: true, minimum: 44, maximum: 60 }),
+    s.integer({
+      doc: 'Size of what is taken from the IPv6 IPAM pool.',
+      immutable: true,
+      unreported: true,
+      minimum: 44,
+      maximum: 60,
+    }),
   ),
   ipv6CidrBlockNetworkBorderGroup: s.optional(
     s.string({ doc: 'Where the IPv6 addresses are advertised from.', immutable: true }),
@@ -72,7 +90,6 @@ const observation = s.object({
 const attributes = ['enableDnsSupport', 'enableDnsHostnames', 'enableNetworkAddressUsageMetrics'] as const
 type Attributes = { readonly [K in (typeof attributes)[number]]?: boolean | undefined }
 
-// No `list`: the attributes take three calls for each VPC, which a list would make all at once.
 export const vpc = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -98,17 +115,17 @@ export const vpc = defineManaged({
     const Filters = filtersFor('vpc-id', externalName, tags)
     if (!Filters) return absent
     const { Vpcs: [found] = [] } = await client.send(new DescribeVpcsCommand({ Filters }), { abortSignal })
-    if (!found?.VpcId) return absent
-    return present({
-      externalName: found.VpcId,
-      ready: found.State === 'available',
-      atProvider: {
-        ...asAsked(forProvider, 'ipv4IpamPoolId', 'ipv4NetmaskLength', 'ipv6IpamPoolId', 'ipv6NetmaskLength'),
-        region: forProvider.region,
-        ...factsOf(found),
-        ...(await attributesOf(client, found.VpcId, abortSignal)),
-      },
-    })
+    return found ? await sight(client, forProvider.region, found, abortSignal) : absent
+  },
+
+  async list({ client, forProvider, tags, signal: abortSignal }) {
+    const pages = paginateDescribeVpcs({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
+    const found = []
+    // One after the other: their attributes take calls of their own, and a region has few VPCs.
+    for (const each of await collect(pages, ({ Vpcs }) => Vpcs)) {
+      found.push(await sight(client, forProvider.region, each, abortSignal))
+    }
+    return found
   },
 
   async create({ client, forProvider, tags, signal: abortSignal }) {
@@ -150,6 +167,15 @@ export const vpc = defineManaged({
     await unlessNotFound(client.send(new DeleteVpcCommand({ VpcId }), { abortSignal }))
   },
 })
+
+async function sight(client: EC2Client, region: string, found: Vpc, abortSignal: AbortSignal) {
+  const attributes = await attributesOf(client, found.VpcId!, abortSignal)
+  return present({
+    externalName: found.VpcId!,
+    ready: found.State === 'available',
+    atProvider: { region, ...factsOf(found), ...attributes },
+  })
+}
 
 function factsOf(found: Vpc) {
   const ipv6 = found.Ipv6CidrBlockAssociationSet ?? []
