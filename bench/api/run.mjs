@@ -20,7 +20,15 @@ const { values } = parseArgs({
 
 const targets = {
   embedded: (folder) => ({
-    command: ['node', join(root, 'apps/crosstie/bin/crosstie.js'), 'up', '--listen', '127.0.0.1:0'],
+    command: [
+      'node',
+      join(root, 'apps/crosstie/bin/crosstie.js'),
+      'up',
+      '--providers',
+      'nop',
+      '--listen',
+      '127.0.0.1:0',
+    ],
     args: ['--data-dir', join(folder, 'data'), '--kubeconfig', join(folder, 'kubeconfig')],
     counts: () => true,
   }),

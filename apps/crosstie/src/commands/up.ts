@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { parseGoDuration } from '@crosstie/kube'
 import { parseAddress } from '../address.js'
@@ -36,6 +37,7 @@ export const up: Command = {
     ...logOptions,
   },
   async run({ values, signal, out, err }) {
+    for (const flag of MEMORY_BEFORE_SPEED) setFlagsFromString(flag)
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, values)
     const { host, port } = parseAddress(String(values['listen']))
@@ -72,6 +74,13 @@ export const up: Command = {
     return EXIT_OK
   },
 }
+
+/**
+ * V8 makes room for new objects, and puts off collecting old ones, as if there
+ * were nothing else on the machine. A third less memory with 10,000 objects is
+ * worth a tenth of the CPU.
+ */
+const MEMORY_BEFORE_SPEED = ['--semi-space-growth-factor=1', '--heap-growing-percent=40']
 
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n
 
