@@ -48,7 +48,7 @@ async function measure(engine) {
     const pids = []
     if (engine === 'embedded') {
       const where = ['--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data'), '--kubeconfig', kubeconfig]
-      pids.push((await begin([crosstie, 'up', ...where], /^ready:/m, true)).pid)
+      pids.push((await begin([crosstie, 'up', '--providers', 'nop', ...where], /^ready:/m, true)).pid)
     } else {
       const oracle = await begin([join(root, 'scripts/oracle.mjs'), 'start', '--kubeconfig', kubeconfig], /^ready:/m)
       const programs = ['kube-apiserver', 'etcd']
@@ -57,7 +57,7 @@ async function measure(engine) {
           .filter(({ name }) => programs.includes(name))
           .map(({ pid }) => pid),
       )
-      const controllers = [crosstie, 'controllers', '--kubeconfig', kubeconfig, '--standalone']
+      const controllers = [crosstie, 'controllers', '--providers', 'nop', '--kubeconfig', kubeconfig, '--standalone']
       pids.push((await begin(controllers, /^starting:/m, true)).pid)
     }
     const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))

@@ -51,7 +51,7 @@ async function measure(engine, n) {
     children.push(child)
     return child
   }
-  const metrics = ['--metrics', `127.0.0.1:${port}`]
+  const metrics = ['--providers', 'nop', '--metrics', `127.0.0.1:${port}`]
   const control = () =>
     engine === 'embedded'
       ? begin(

@@ -43,6 +43,8 @@ export interface Option {
 export interface Input {
   readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   readonly words: readonly string[]
+  /** The options that stand on the command line; the others have their defaults. */
+  readonly given: ReadonlySet<string>
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal
   /** Lines for stdout. */
@@ -106,13 +108,13 @@ export async function runCommand(command: Command, args: readonly string[], sign
   const out = line(stdout)
   const err = line(stderr)
   try {
-    const { values, positionals } = parse(command, args)
+    const { values, positionals, given } = parse(command, args)
     if (values['help']) {
       out(helpFor(command))
       return EXIT_OK
     }
     const paint = paintFor(hasColours(stdout))
-    return await command.run({ values, words: positionals, signal, out, err, paint, progress })
+    return await command.run({ values, words: positionals, given, signal, out, err, paint, progress })
   } catch (error) {
     progress.stop()
     if (signal.aborted) return EXIT_INTERRUPTED
@@ -146,14 +148,16 @@ function parse(command: Command, args: readonly string[]) {
   }
   try {
     const given = args.map((arg) => spelled(arg, options))
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: given,
       options,
       allowPositionals: true,
       allowNegative: true,
       strict: true,
+      tokens: true,
     })
-    return { values: values as Input['values'], positionals }
+    const names = tokens.flatMap((token) => (token.kind === 'option' ? token.name.replace(/^no-/, '') : []))
+    return { values: values as Input['values'], positionals, given: new Set(names) }
   } catch (error) {
     throw new UsageError(complaint(messageOf(error), command))
   }

@@ -71,6 +71,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly #managed: Omit<ManagedOptions, 'budgets'>
   readonly #stop = stopper()
   readonly #starting: Promise<unknown>
+  /** Resolves when the kinds of all providers are served, or when they need not be any more. */
+  readonly served: Promise<unknown>
 
   constructor(options: ControlOptions) {
     this.#options = options
@@ -98,11 +100,16 @@ export class ControlPlane implements AsyncDisposable {
     }
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
     const budgetsOf = new Map([...configs].map((config) => [config, this.#budgets()]))
-    const served = Promise.all([
+    this.served = Promise.all([
       ...[...configs].map((config) => this.#startConfig(config)),
       ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
     ])
-    this.#starting = Promise.all([served, this.#startClaims(served), this.#installRoles()])
+    this.#starting = Promise.all([this.served, this.#startClaims(this.served), this.#installRoles()])
+  }
+
+  /** All managed resources that are known here, as they are now. */
+  *managed(): IterableIterator<KubeObject> {
+    for (const { type } of this.#options.registry.kinds) yield* this.#informers.known(type)?.cache.values() ?? []
   }
 
   /** Finishes what is being done, for a while, and begins nothing more. */

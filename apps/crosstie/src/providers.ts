@@ -1,16 +1,36 @@
-import type { Input, Option } from './command.js'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { type Input, type Option, textOf } from './command.js'
 import { providerNames } from './registry.js'
 
 export const providerOptions: Readonly<Record<string, Option>> = {
   providers: {
     type: 'string',
     value: 'NAMES',
-    help: `Which providers, with commas between: ${providerNames.join(', ')}, a package or a path of yours`,
-    default: providerNames.join(','),
+    help: `Which providers, with commas between: ${providerNames.join(', ')}, a package or a path of yours (default all of ours)`,
   },
 }
 
 export function providersOf(values: Input['values']): readonly string[] {
-  const names = String(values['providers']).split(',')
-  return names.map((name) => name.trim()).filter((name) => name !== '')
+  const asked = textOf(values, 'providers')
+  if (asked === undefined) return providerNames
+  return asked
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Is there anything that says who we are to AWS? */
+export function hasAwsCredentials(env: Environment = process.env, home = homedir()): boolean {
+  const names = [
+    'AWS_ACCESS_KEY_ID',
+    'AWS_PROFILE',
+    'AWS_WEB_IDENTITY_TOKEN_FILE',
+    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  ]
+  const file = env['AWS_SHARED_CREDENTIALS_FILE'] || join(home, '.aws/credentials')
+  return names.some((name) => env[name]) || existsSync(file)
 }

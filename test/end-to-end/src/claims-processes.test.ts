@@ -25,6 +25,8 @@ async function race(kubeconfig: string, processes: number): Promise<void> {
     new Child(process.execPath, [
       crosstie,
       'controllers',
+      '--providers',
+      'nop',
       '--standalone',
       '--kubeconfig',
       kubeconfig,
@@ -99,7 +101,7 @@ test('AGG9 CLM3 processes race on one embedded server and are killed', { timeout
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-processes-'))
   const kubeconfig = join(folder, 'kubeconfig')
   const where = ['--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data'), '--kubeconfig', kubeconfig]
-  const server = new Child(process.execPath, [crosstie, 'up', ...where])
+  const server = new Child(process.execPath, [crosstie, 'up', '--providers', 'nop', ...where])
   try {
     await server.says(/^ready: /m)
     // The server has controllers of its own: these come on top.

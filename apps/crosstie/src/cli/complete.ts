@@ -113,7 +113,7 @@ async function withApi(
   const silent = () => {}
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const progress = new Progress({ write: silent }, false)
-  const input: Input = { values, words: [], signal, out: silent, err: silent, paint: plain, progress }
+  const input: Input = { values, words: [], given: new Set(), signal, out: silent, err: silent, paint: plain, progress }
   try {
     using api = await openApi(input)
     return await ask(api)

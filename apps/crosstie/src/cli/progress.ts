@@ -8,21 +8,25 @@ const WIDTH = 80
 const ERASE = '\r\x1b[K'
 
 /**
- * One line at the bottom of a terminal that says what is being waited for. It
- * goes away before anything else is printed; where nobody looks it is never shown.
+ * One line at the bottom of a terminal that says what is being waited for, or
+ * how things are. It goes away before anything else is printed and comes back
+ * by itself; where nobody looks it is never shown.
  */
 export class Progress {
   readonly #sink: Sink
-  readonly #shows: boolean
+  /** Is there a terminal? */
+  readonly shows: boolean
   #text = ''
+  /** Nothing is waited for: the text alone, at once. */
+  #resting = false
   #since = 0
   #frame = 0
-  #shown = false
+  #shown = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor(sink: Sink, shows: boolean = sink.isTTY === true) {
     this.#sink = sink
-    this.#shows = shows
+    this.shows = shows
   }
 
   /** Runs a step; when it takes longer than a second, the line says what it is. */
@@ -39,11 +43,13 @@ export class Progress {
 
   /** What is being waited for now. The line is shown from the first word that stands for longer than a second. */
   say(text: string): void {
-    this.#text = text
-    if (!this.#shows || this.#timer) return
-    this.#since = Date.now()
-    this.#timer = setInterval(() => this.#draw(), FRAME_MS)
-    this.#timer.unref()
+    if (this.#resting || !this.#timer) this.#since = Date.now()
+    this.#begin(text, false)
+  }
+
+  /** How things are, while nothing is being waited for. */
+  rest(text: string): void {
+    this.#begin(text, true)
   }
 
   stop(): void {
@@ -53,20 +59,34 @@ export class Progress {
     this.hide()
   }
 
-  /** Makes room for a line of something else; it comes back by itself. */
+  /** Makes room for a line of something else. */
   hide(): void {
-    if (!this.#shown) return
+    if (this.#shown === '') return
     this.#sink.write(ERASE)
-    this.#shown = false
+    this.#shown = ''
+  }
+
+  #begin(text: string, resting: boolean): void {
+    this.#text = text
+    this.#resting = resting
+    if (!this.shows || this.#timer) return
+    this.#timer = setInterval(() => this.#draw(), FRAME_MS)
+    this.#timer.unref()
   }
 
   #draw(): void {
+    const line = this.#resting ? this.#text : this.#waitingLine()
+    if (line === '' || line === this.#shown) return
+    this.#sink.write(`${ERASE}${line}`)
+    this.#shown = line
+  }
+
+  #waitingLine(): string {
     const passed = Date.now() - this.#since
-    if (passed < PATIENCE_MS) return
+    if (passed < PATIENCE_MS) return ''
     const seconds = ` ${Math.floor(passed / 1000)}s`
     const columns = (this.#sink.columns || WIDTH) - 3 - widthOf(seconds)
     this.#frame = (this.#frame + 1) % frames.length
-    this.#sink.write(`${ERASE}${frames[this.#frame]} ${shortened(this.#text, columns)}${seconds}`)
-    this.#shown = true
+    return `${frames[this.#frame]} ${shortened(this.#text, columns)}${seconds}`
   }
 }

@@ -60,7 +60,7 @@ export const controllers: Command = {
     if (values['standalone']) await standAlone(options, signal)
     else if (shards > 1) await takePart(options, { ...group, count: shards }, signal)
     else await leadWhenElected(options, group, signal)
-    err('stopping')
+    log.info('stopping')
     return EXIT_OK
   },
 }

@@ -2,27 +2,43 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
-import { parseGoDuration } from '@crosstie/kube'
+import { messageOf } from '@crosstie/kube'
+import type { Provider } from '@crosstie/resources'
 import { parseAddress } from '../address.js'
-import { type Command, EXIT_OK, UsageError } from '../command.js'
+import { durationOf } from '../cli/duration.js'
+import { type Command, EXIT_OK, type Input, textOf } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
-import { providerOptions, providersOf } from '../providers.js'
+import { hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
+import { ProviderStarts, type StartOptions } from '../start.js'
+import { CONFIG_FILE, withConfig } from '../up/config.js'
+import { type Example, findExample } from '../up/examples.js'
+import { chooseAddress, USUAL } from '../up/listen.js'
+import { showLive } from '../up/live.js'
+import { factLine, nextSteps, shortPath } from '../up/report.js'
 
 export const up: Command = {
   name: 'up',
-  usage: 'crosstie up [--data-dir DIR] [--listen HOST:PORT] [--kubeconfig FILE]',
+  usage: 'crosstie up [--example NAME] [--providers NAMES] [--data-dir DIR] [--listen HOST:PORT]',
   summary: 'Start the control plane with its own Kubernetes API, in the foreground.',
+  details: `Starts the API server, the controllers and what providers bring of their own (sql: a PostgreSQL).
+Prints 'ready:' with the address once requests are answered. Options may stand in ${CONFIG_FILE},
+by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
+  examples: [
+    { does: 'See a claim become a real database', line: 'crosstie up --example private-database' },
+    { does: 'Only what you need', line: 'crosstie up --providers sql' },
+  ],
   options: {
+    example: { type: 'string', value: 'NAME', help: 'Apply an example (or a folder) and follow it until it is ready' },
     'data-dir': { type: 'string', value: 'DIR', help: 'Where everything is kept', default: '.crosstie' },
     listen: {
       type: 'string',
       value: 'HOST:PORT',
-      help: 'Where to serve; port 0 takes a free one',
-      default: '127.0.0.1:6443',
+      help: `Where to serve; port 0 takes a free one (default ${USUAL}, or a free port when that is taken)`,
     },
     kubeconfig: { type: 'string', value: 'FILE', help: 'Where to write the kubeconfig (default DIR/kubeconfig)' },
+    config: { type: 'string', value: 'FILE', help: `Where these options may stand too (default ${CONFIG_FILE})` },
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
     'encryption-key-file': {
@@ -32,45 +48,72 @@ export const up: Command = {
     },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
+    verbose: { type: 'boolean', short: 'v', help: 'Show the log on a terminal too, not only what goes wrong' },
     ...providerOptions,
     ...featureOptions,
     ...logOptions,
   },
-  async run({ values, signal, out, err }) {
+  async run(given) {
     for (const flag of MEMORY_BEFORE_SPEED) setFlagsFromString(flag)
+    const input: Input = { ...given, values: withConfig(given, up.options) }
+    const { values, signal, out, err, paint, progress } = input
+    const example = exampleOf(values)
     const dataDir = resolve(String(values['data-dir']))
-    const log = logTo(err, values)
-    const { host, port } = parseAddress(String(values['listen']))
-    const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
+    const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
+    const place = await chooseAddress(textOf(values, 'listen'))
     await using server = await startServer({
       dataDir,
-      host,
-      port,
-      tokenFile: text('token-auth-file'),
-      auditLog: text('audit-log'),
-      keyFile: text('encryption-key-file'),
-      eventTtlMs: millisecondsOf('--event-ttl', String(values['event-ttl'])),
-      log: (message) => err(message),
+      host: place.host,
+      port: place.port,
+      tokenFile: textOf(values, 'token-auth-file'),
+      auditLog: textOf(values, 'audit-log'),
+      keyFile: textOf(values, 'encryption-key-file'),
+      eventTtlMs: durationOf('--event-ttl', String(values['event-ttl'])),
+      log: (message) => log.warn(message),
     })
-    const kubeconfig = resolve(text('kubeconfig') ?? join(dataDir, 'kubeconfig'))
+    const kubeconfig = resolve(textOf(values, 'kubeconfig') ?? join(dataDir, 'kubeconfig'))
     await writeKubeconfig(kubeconfig, server.adminAccess())
     out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
     // Requests are answered from here on; the controllers are read in and started beside that.
+    const fact = (label: string, text: string) => out(factLine(input, label, text))
+    if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
     const [{ ControlPlane }, { loadRegistry }] = await Promise.all([
       import('../controllers.js'),
       import('../registry.js'),
     ])
-    await using _controllers = new ControlPlane({
-      registry: await loadRegistry(providersOf(values)),
-      client: server.client(),
+    const names = chosenProviders(values)
+    const registry = await loadRegistry(names)
+    const client = server.client()
+    // Stopped after the controllers, who may still be at work on what providers started.
+    await using started = new ProviderStarts()
+    await using controllers = new ControlPlane({
+      registry,
+      client,
       metrics: server.metrics,
       log,
       features: featuresOf(values),
     })
-    const at = text('metrics')
+    fact('data', shortPath(dataDir))
+    fact('providers', `${names.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)
+    const settled = startProviders(started, registry.providers, fact, {
+      client,
+      dataDir: join(dataDir, 'providers'),
+      served: controllers.served,
+      log,
+      signal,
+    })
+    const at = textOf(values, 'metrics')
     await using _metrics = at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at))
-    if (!signal.aborted) await once(signal, 'abort')
-    err('stopping')
+    await progress.during('bringing the kinds to the server', () => Promise.race([controllers.served, aborted(signal)]))
+    fact('kinds', `${registry.kinds.length} managed, ${registry.claims.length} to be claimed`)
+    await progress.during('starting what providers bring', () => Promise.race([settled, aborted(signal)]))
+    if (example && !signal.aborted) await follow(input, example, kubeconfig)
+    if (!signal.aborted) for (const line of nextSteps(kubeconfig, example?.steps ?? [], input)) out(line)
+    using _live = showLive(progress, paint, () => controllers.managed())
+    await aborted(signal)
+    progress.stop()
+    if (progress.shows) err('stopping')
+    else log.info('stopping')
     return EXIT_OK
   },
 }
@@ -82,12 +125,52 @@ export const up: Command = {
  */
 const MEMORY_BEFORE_SPEED = ['--semi-space-growth-factor=1', '--heap-growing-percent=40']
 
-const NANOSECONDS_PER_MILLISECOND = 1_000_000n
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+}
 
-function millisecondsOf(option: string, text: string): number {
-  const duration = parseGoDuration(text)
-  if (duration === undefined || duration < NANOSECONDS_PER_MILLISECOND) {
-    throw new UsageError(`${option} takes a duration such as 90s, 30m or 1h, not '${text}'`)
+const exampleOf = (values: Input['values']): Example | undefined => {
+  const name = textOf(values, 'example')
+  return name === undefined ? undefined : findExample(name)
+}
+
+/** On a terminal people see what happens; the log is for those who ask for it, except what goes wrong. */
+const quiet = (values: Input['values']): boolean =>
+  process.stderr.isTTY === true && !values['verbose'] && values['log-level'] === 'info'
+
+/** Without a word about AWS there is nothing to manage there, and its SDK need not be read. */
+const withoutAws = (values: Input['values']): boolean => values['providers'] === undefined && !hasAwsCredentials()
+
+const chosenProviders = (values: Input['values']): readonly string[] =>
+  providersOf(values).filter((name) => name !== 'aws' || !withoutAws(values))
+
+/** Resolves when every provider has told what it started, or why it did not. */
+function startProviders(
+  starts: ProviderStarts,
+  providers: readonly Provider[],
+  fact: (label: string, text: string) => void,
+  options: Omit<StartOptions, 'told'>,
+): Promise<unknown> {
+  const starting = providers.filter(({ start }) => start)
+  const settled = starting.map(
+    (provider) =>
+      new Promise<void>((resolve) => {
+        const told = (line: string) => {
+          fact(provider.name, line.replace(/^started: /, ''))
+          resolve()
+        }
+        starts.begin([provider], { ...options, told })
+      }),
+  )
+  return Promise.all(settled)
+}
+
+/** What an example cannot do is told; the control plane goes on, so that somebody can look. */
+async function follow(input: Input, example: Example, kubeconfig: string): Promise<void> {
+  const { runExample } = await import('../up/example.js')
+  try {
+    await runExample({ ...input, values: { kubeconfig } }, example)
+  } catch (error) {
+    if (!input.signal.aborted) input.err(`${input.paint.red('error:')} example ${example.name}: ${messageOf(error)}`)
   }
-  return Number(duration / NANOSECONDS_PER_MILLISECOND)
 }

@@ -46,6 +46,9 @@ export async function startEmbedded(options: { dataDir?: string; args?: readonly
     '127.0.0.1:0',
     '--kubeconfig',
     kubeconfig,
+    // What is compared is the API server; other providers would start servers of their own.
+    '--providers',
+    'nop',
   ]
   const child = spawn(process.execPath, [command, 'up', ...flags, ...(options.args ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -67,7 +67,7 @@ export class Program {
 }
 
 export function upArguments(dataDir: string): string[] {
-  return [CROSSTIE, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0']
+  return [CROSSTIE, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--providers', 'nop']
 }
 
 export function pause(milliseconds: number): Promise<void> {
