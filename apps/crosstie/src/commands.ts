@@ -23,6 +23,8 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
     connection: async () => (await import('./commands/connection.js')).connection,
     pause: async () => (await import('./commands/pause.js')).pause,
     resume: async () => (await import('./commands/pause.js')).resume,
+    discover: async () => (await import('./commands/discover.js')).discover,
+    promote: async () => (await import('./commands/promote.js')).promote,
     migrate: async () => (await import('./commands/migrate.js')).migrate,
   },
   'Find out more': {

@@ -1,0 +1,90 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { encodeYaml } from '@crosstie/apiserver/yaml'
+import { sleep } from '@crosstie/controller'
+import { type Json, type KubeObject, stringify, systemClock } from '@crosstie/kube'
+import { type Budgets, budgets, type ManagedKind } from '@crosstie/resources'
+import { UsageError } from '../command.js'
+import { isCalled } from './kinds.js'
+import { didYouMean } from './suggest.js'
+
+/** What discovering and promoting have in common. */
+
+/** As careful with a provider as the controllers are, which may ask it at the same time. */
+export const carefulBudgets = (): Budgets => budgets({ perSecond: 20, burst: 100, clock: systemClock, sleep })
+
+export const surroundings = {
+  environment: process.env,
+  readFile: (path: string) => readFile(path, 'utf8'),
+}
+
+/** The managed kind that a word means. */
+export function managedKind(kinds: readonly ManagedKind[], word: string): ManagedKind {
+  const found = kinds.filter(({ type }) => isCalled(type, word))
+  if (found.length === 1) return found[0]!
+  const names = (found.length > 1 ? found : kinds).map(({ type }) => type)
+  if (found.length > 1) {
+    const list = names.map(({ resource, group }) => `  ${resource}.${group}`).join('\n')
+    throw new UsageError(`'${word}' may be any of these; say which:\n${list}`)
+  }
+  const words = names.map(({ kind }) => kind)
+  throw new UsageError(`there is no managed kind '${word}'.${didYouMean(word, words)} There are ${words.join(', ')}`)
+}
+
+/** Where manifests go: nowhere, to the screen in some form, into one file or into a folder with one each. */
+export type Destination =
+  | { readonly to: 'table' | 'json' | 'yaml' }
+  | { readonly to: 'file' | 'folder'; readonly path: string }
+
+const isFile = /\.(ya?ml)$/
+
+export function destinationOf(text: string | undefined): Destination {
+  if (text === undefined || text === 'table') return { to: 'table' }
+  if (text === 'json' || text === 'yaml') return { to: text }
+  if (isFile.test(text)) return { to: 'file', path: text }
+  // A word could be a misspelt format, and a folder of that name a surprise.
+  if (text.includes('/')) return { to: 'folder', path: text }
+  throw new UsageError(`-o takes table, json, yaml, a file that ends in .yaml, or a folder such as ${text}/`)
+}
+
+/** As people keep them: several documents in one text. */
+export function asYaml(objects: readonly KubeObject[]): string {
+  return objects.map((object) => encodeYaml(JSON.parse(stringify(object)) as Json)).join('---\n')
+}
+
+/** Writes manifests, each file whole or not at all. Returns how many files there are now. */
+export async function writeManifests(
+  { to, path }: { readonly to: 'file' | 'folder'; readonly path: string },
+  objects: readonly KubeObject[],
+): Promise<number> {
+  if (to === 'file') {
+    await writeWhole(path, asYaml(objects))
+    return 1
+  }
+  for (const object of objects) {
+    await writeWhole(join(path, `${object.kind.toLowerCase()}-${object.metadata.name}.yaml`), asYaml([object]))
+  }
+  return objects.length
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const half = `${path}.${process.pid}.tmp`
+  await writeFile(half, text)
+  await rename(half, path)
+}
+
+/** Some at a time, in order as far as results go. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  run: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = new Array(items.length)
+  const rest = items.entries()
+  const worker = async () => {
+    for (const [i, item] of rest) results[i] = await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  return results
+}

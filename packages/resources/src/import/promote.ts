@@ -1,0 +1,201 @@
+import {
+  type Client,
+  type Clock,
+  conditionsOf,
+  isConflict,
+  isNotFound,
+  isObject,
+  type Json,
+  type KubeObject,
+  messageOf,
+} from '@crosstie/kube'
+import { applyMergePatch } from '@crosstie/kube/patch'
+import type { ManagedKind } from '../definition/define.js'
+import type { Budgets } from '../external/budget.js'
+import { emptyFields } from '../managed/difference.js'
+import { controllerOf, isDeleted, isPaused, isQueried } from '../managed/meta.js'
+import { policiesOf } from '../managed/policy.js'
+import type { ManagedSpec, Values } from '../managed/turn.js'
+import type { PlannedResource } from '../plan/document.js'
+import { changedFields, type PlannedField } from '../plan/fields.js'
+import { Imagination } from '../plan/imagined.js'
+import { plan } from '../plan/plan.js'
+import type { Surroundings } from '../providerconfig/use.js'
+
+/** From observed to managed, without any change outside (OBS2). */
+
+export interface PromoteOptions {
+  readonly client: Client
+  /** What may be done from now on. */
+  readonly policies: readonly string[]
+  /** Only tells what would be. */
+  readonly dryRun: boolean
+  readonly clock?: Clock
+  readonly surroundings?: Surroundings
+  readonly budgets?: Budgets
+}
+
+export interface Subject {
+  readonly kind: ManagedKind
+  readonly name: string
+}
+
+export interface Promotion extends Subject {
+  /** ready: it would be promoted. already: there is nothing to do. refused: `because` says why. */
+  readonly outcome: 'promoted' | 'ready' | 'already' | 'refused'
+  readonly because: string
+  /** What changes in the object. */
+  readonly changes: readonly PlannedField[]
+  /** Of a refusal: what would be done to the external resource. */
+  readonly plan?: PlannedResource
+  /** The object as it is afterwards, or would be. */
+  readonly object?: KubeObject
+}
+
+const FIELD_MANAGER = 'crosstie-promote'
+const TRIES = 5
+
+/**
+ * Promotes one object, or says why not. What the schema can hold is copied from
+ * what was observed; then the reconciler's own plan for the result must hold no
+ * call to the provider. One write does it, so whatever interrupts a run leaves
+ * each object as it was or as it should be.
+ */
+export async function promote(options: PromoteOptions, subject: Subject, signal: AbortSignal): Promise<Promotion> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await promoteOnce(options, subject, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      // Whoever wrote it in between may have changed what we looked at: look again.
+      if (isConflict(error) && tries < TRIES) continue
+      return { ...subject, outcome: 'refused', because: messageOf(error), changes: [] }
+    }
+  }
+}
+
+async function promoteOnce(options: PromoteOptions, subject: Subject, signal: AbortSignal): Promise<Promotion> {
+  const { kind, name } = subject
+  const { client, policies, dryRun } = options
+  const held = await client.get(kind.type, { name }, { signal }).catch((error) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const refused = (because: string): Promotion => ({ ...subject, outcome: 'refused', because, changes: [] })
+  if (!held) return refused(`there is no ${kind.type.kind} ${name}`)
+  if (isManaged(kind, held))
+    return { ...subject, outcome: 'already', because: 'it is managed', changes: [], object: held }
+  const why = whyNot(kind, held)
+  if (why) return refused(why)
+
+  const change = { spec: promotedSpec(kind, held, policies) }
+  const wanted = applyMergePatch(held, change) as KubeObject
+  const changes = changedFields(held['spec'], wanted['spec'], { isSensitive: () => false, mask: (value) => value })
+  const [planned] = await planFor(options, kind, wanted, signal)
+  if (planned?.outcome !== 'none' && planned?.outcome !== 'adjust') {
+    return {
+      ...subject,
+      outcome: 'refused',
+      because: becauseOf(planned),
+      changes,
+      ...(planned ? { plan: planned } : {}),
+    }
+  }
+  const patch = { metadata: { resourceVersion: held.metadata.resourceVersion }, ...change } as unknown as Json
+  const writing = { fieldManager: FIELD_MANAGER, dryRun, signal }
+  const object = await client.patch(kind.type, { name }, { type: 'merge', patch }, writing)
+  return { ...subject, outcome: dryRun ? 'ready' : 'promoted', because: planned.because, changes, object }
+}
+
+const policiesOfObject = (kind: ManagedKind, object: KubeObject) =>
+  policiesOf((object['spec'] ?? {}) as ManagedSpec, { gate: true, hasDeletionPolicy: kind.hasDeletionPolicy })
+
+function isManaged(kind: ManagedKind, object: KubeObject): boolean {
+  const { may } = policiesOfObject(kind, object)
+  return !isQueried(object) && (may.create || may.update || may.delete)
+}
+
+/** Why an object cannot be promoted, whatever it says of its external resource. */
+function whyNot(kind: ManagedKind, object: KubeObject): string | undefined {
+  const { name, generation } = object.metadata
+  if (isDeleted(object)) return 'it is being deleted'
+  if (isQueried(object)) {
+    const query = controllerOf(object.metadata.ownerReferences)
+    const whose = query ? `${query.kind} ${query.name}` : 'a query'
+    return `it belongs to ${whose}, and goes with it: discover the resource and apply a ${kind.type.kind} of your own`
+  }
+  if (isPaused(object) || policiesOfObject(kind, object).paused) {
+    return `it is paused: resume it first, with 'crosstie resume ${kind.type.kind.toLowerCase()}/${name}'`
+  }
+  const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
+  if (!synced || synced.observedGeneration !== generation) return 'it was not observed yet: wait until it is Synced'
+  if (synced.status !== 'True') {
+    return `its external resource is not seen (${synced.message ?? synced.reason}): check the external name and where it is looked for`
+  }
+  return undefined
+}
+
+/** What is different in the spec afterwards: null takes a field out. */
+function promotedSpec(kind: ManagedKind, object: KubeObject, policies: readonly string[]): Values {
+  const spec = (object['spec'] ?? {}) as ManagedSpec
+  const { atProvider = {} } = (object['status'] ?? {}) as { atProvider?: Values }
+  const forProvider = spec.forProvider ?? {}
+  const reported = withoutMasked(atProvider) as Values
+  const copied = {
+    ...requiredMaps(kind, forProvider, reported),
+    ...emptyFields(kind.parameters, forProvider, spec.initProvider, reported),
+  }
+  return {
+    managementPolicies: policies,
+    ...(spec.managementPolicy === undefined ? {} : { managementPolicy: null }),
+    ...(spec.deletionPolicy === 'Orphan' ? { deletionPolicy: null } : {}),
+    ...(Object.keys(copied).length > 0 ? { forProvider: copied } : {}),
+  }
+}
+
+/** Late initialization leaves maps alone that others share. Required ones have to be there all the same. */
+function requiredMaps({ parameters }: ManagedKind, forProvider: Values, reported: Values): Values {
+  const fields = Object.entries(parameters.fields ?? {})
+  const missing = fields.filter(([name, node]) => node.shared && !node.optional && forProvider[name] === undefined)
+  return Object.fromEntries(missing.flatMap(([name]) => (reported[name] === undefined ? [] : [[name, reported[name]]])))
+}
+
+/** A value that held a secret was masked in the status: it is no value to manage by. */
+function withoutMasked(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('<redacted>') ? undefined : value
+  if (Array.isArray(value)) {
+    const items = value.map(withoutMasked)
+    return items.includes(undefined) ? undefined : items
+  }
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).map(([key, inner]) => [key, withoutMasked(inner)] as const)
+  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined))
+}
+
+/** The reconciler's own next turn for the object as it would be. */
+async function planFor(
+  { client, clock, surroundings, budgets }: PromoteOptions,
+  kind: ManagedKind,
+  wanted: KubeObject,
+  signal: AbortSignal,
+): Promise<readonly PlannedResource[]> {
+  const world = new Imagination(client)
+  // A change of the spec: what was reported is of the generation before.
+  const generation = (wanted.metadata.generation ?? 0) + 1
+  world.imagine(kind.type, { ...wanted, metadata: { ...wanted.metadata, generation } })
+  const more = {
+    ...(clock ? { clock } : {}),
+    ...(surroundings ? { surroundings } : {}),
+    ...(budgets ? { budgets } : {}),
+  }
+  const { resources } = await plan({ world, ...more }, [{ kind, key: { name: wanted.metadata.name! } }], signal)
+  return resources
+}
+
+function becauseOf(planned: PlannedResource | undefined): string {
+  if (!planned) return 'it could not be planned'
+  if (planned.outcome === 'error') return `its plan fails: ${planned.because}`
+  const fields = planned.steps.flatMap((step) => step.fields.map(({ path }) => path))
+  const which = fields.length > 0 ? ` (${fields.join(', ')})` : ''
+  return `managing it would ${planned.outcome} the external resource${which}`
+}
