@@ -210,6 +210,7 @@ export class FakeApi implements Client {
             'the object has been modified; please apply your changes to the latest version and try again',
           )
         }
+        if (options.dryRun) return after!
         if (equal(after, now)) return now
         const { metadata } = after!
         if (metadata.deletionTimestamp && (metadata.finalizers ?? []).length === 0) {
