@@ -1,0 +1,62 @@
+import { type DBInstance, DBInstance$ } from '@aws-sdk/client-rds'
+import { fromApi } from '../shapes.js'
+import { tagsOf } from '../tags.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * A database instance under the names that it is configured by. What AWS will
+ * change in the next maintenance window counts as changed: asking again would
+ * not make it happen any sooner.
+ */
+export function atProviderOf(found: DBInstance): Values {
+  const { PendingModifiedValues: waiting = {} } = found
+  const reported = fromApi(DBInstance$, { ...found, PendingModifiedValues: undefined, TagList: undefined })
+  const pending = pendingOf(waiting)
+  return defined({
+    ...reported,
+    dbParameterGroupName: found.DBParameterGroups?.[0]?.DBParameterGroupName,
+    optionGroupName: found.OptionGroupMemberships?.[0]?.OptionGroupName,
+    dbSubnetGroupName: found.DBSubnetGroup?.DBSubnetGroupName,
+    vpcSecurityGroupIds: found.VpcSecurityGroups?.map(({ VpcSecurityGroupId = '' }) => VpcSecurityGroupId),
+    port: found.Endpoint?.Port ?? (found.DbInstancePort || undefined),
+    enableIAMDatabaseAuthentication: found.IAMDatabaseAuthenticationEnabled,
+    enablePerformanceInsights: found.PerformanceInsightsEnabled,
+    enableCloudwatchLogsExports: found.EnabledCloudwatchLogsExports,
+    enableCustomerOwnedIp: found.CustomerOwnedIpEnabled,
+    manageMasterUserPassword: found.MasterUserSecret ? true : undefined,
+    masterUserSecretKmsKeyId: found.MasterUserSecret?.KmsKeyId,
+    ...domainOf(found),
+    ...pending,
+    pendingModifiedValues: Object.keys(pending).length > 0 ? pending : undefined,
+    tags: tagsOf(found.TagList),
+  })
+}
+
+/** Without the password, which AWS stars out, and without names that we do not know them by. */
+function pendingOf(waiting: NonNullable<DBInstance['PendingModifiedValues']>): Values {
+  const { MasterUserPassword: _, DBInstanceIdentifier: __, PendingCloudwatchLogsExports, ...rest } = waiting
+  const { IAMDatabaseAuthenticationEnabled, ...named } = rest
+  const shape = DBInstance$ as unknown as readonly unknown[]
+  return defined({
+    ...fromApi(shape, named),
+    port: waiting.Port,
+    enableIAMDatabaseAuthentication: IAMDatabaseAuthenticationEnabled,
+    dbSubnetGroupName: waiting.DBSubnetGroupName,
+  })
+}
+
+function domainOf({ DomainMemberships: [joined] = [] }: DBInstance): Values {
+  if (!joined) return {}
+  return {
+    domain: joined.Domain,
+    domainFqdn: joined.FQDN,
+    domainOu: joined.OU,
+    domainAuthSecretArn: joined.AuthSecretArn,
+    domainDnsIps: joined.DnsIps,
+    domainIAMRoleName: joined.IAMRoleName,
+  }
+}
+
+const defined = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
