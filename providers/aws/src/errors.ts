@@ -74,7 +74,7 @@ const troubles: readonly (readonly [RegExp, Trouble])[] = [
 ]
 
 // Services have no code of its own for this, only words.
-const protection = /deletion protection|protected against deletion|termination protection/i
+const protection = /deletion ?protection|protected against deletion|termination protection/i
 
 const unreachableCodes = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 const lostNames = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException'])

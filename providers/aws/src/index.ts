@@ -1,12 +1,32 @@
 import { defineProvider } from '@crosstie/resources/provider'
+import { autoScalingGroup } from './autoscaling/group.js'
+import { launchConfiguration } from './autoscaling/launchconfiguration.js'
+import { table } from './dynamodb/table.js'
 import { internetGateway } from './ec2/internetgateway.js'
 import { routeTable } from './ec2/routetable.js'
 import { securityGroup } from './ec2/securitygroup.js'
 import { subnet } from './ec2/subnet.js'
 import { vpc } from './ec2/vpc.js'
+import { cluster } from './eks/cluster.js'
+import { nodeGroup } from './eks/nodegroup.js'
+import { dbInstance } from './rds/dbinstance.js'
+import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
 
 export const provider = defineProvider({
   name: 'aws',
   summary: 'Networks, clusters, databases, tables, roles and buckets of AWS.',
-  kinds: [vpc, subnet, securityGroup, internetGateway, routeTable],
+  kinds: [
+    vpc,
+    subnet,
+    securityGroup,
+    internetGateway,
+    routeTable,
+    launchConfiguration,
+    autoScalingGroup,
+    table,
+    cluster,
+    nodeGroup,
+    dbSubnetGroup,
+    dbInstance,
+  ],
 })

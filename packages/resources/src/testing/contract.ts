@@ -13,6 +13,8 @@ export interface System {
   readonly kind: ManagedKind
   /** forProvider of a resource that the system can make. */
   readonly example: Readonly<Record<string, unknown>>
+  /** What the spec says beside it, such as where a password that is made up is kept. */
+  readonly spec?: Readonly<Record<string, unknown>>
   /** A change of forProvider that an update can make. */
   readonly change?: Readonly<Record<string, unknown>>
   /** Changes the resource behind our back, so that it differs from the example. */
@@ -208,7 +210,7 @@ class World {
 
   async apply(forProvider: object, more: object = {}, externalName?: string): Promise<void> {
     const { type } = this.kind
-    const spec = { managementPolicies: ['*'], deletionPolicy: 'Delete', ...more, forProvider }
+    const spec = { managementPolicies: ['*'], deletionPolicy: 'Delete', ...this.system.spec, ...more, forProvider }
     const held = (this.client as FakeApi).peek(type, { name: 'contract' })
     if (held) {
       await this.client.update(type, { ...held, spec })

@@ -21,7 +21,7 @@ const needed = (doc: string) =>
   s.object({ min: s.integer({ doc: 'At least.' }), max: s.optional(s.integer({ doc: 'At most.' })) }, { doc })
 const names = (doc: string) => s.optional(s.list(s.string(), { doc, set: true }))
 // They follow from the subnets where those are given.
-const zones = (doc: string) => s.optional(s.list(s.string(), { doc, set: true, leftOpen: true }))
+const zones = (doc: string) => s.optional(s.list(s.string(), { doc, set: true, lateInitialize: false }))
 const integer = (doc: string) => s.optional(s.integer({ doc }))
 const choice = (doc: string) => s.optional(s.string({ doc, enum: ['included', 'excluded', 'required'] }))
 

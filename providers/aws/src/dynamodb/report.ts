@@ -20,11 +20,13 @@ export function atProviderOf(found: TableDescription): Values {
         }
       : {}),
     globalSecondaryIndexes: indexes?.map((index) => indexOf(index, billingMode)),
-    sseSpecification: SSEDescription && {
-      enabled: SSEDescription.Status === 'ENABLED' || SSEDescription.Status === 'ENABLING',
-      ...(SSEDescription.SSEType ? { sseType: SSEDescription.SSEType } : {}),
-      ...(SSEDescription.KMSMasterKeyArn ? { kmsMasterKeyId: SSEDescription.KMSMasterKeyArn } : {}),
-    },
+    // Of what is off the API says nothing at all.
+    streamSpecification: reported['streamSpecification'] ?? { streamEnabled: false },
+    sseSpecification: defined({
+      enabled: SSEDescription?.Status === 'ENABLED' || SSEDescription?.Status === 'ENABLING',
+      sseType: SSEDescription?.SSEType,
+      kmsMasterKeyId: SSEDescription?.KMSMasterKeyArn,
+    }),
     tableClass: TableClassSummary?.TableClass ?? 'STANDARD',
   })
 }

@@ -94,6 +94,7 @@ export const parameters = s.object({
         streamViewType: s.optional(
           s.string({
             doc: 'What the stream tells of an item.',
+            lateInitialize: false,
             enum: ['KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES'],
           }),
         ),
@@ -105,10 +106,11 @@ export const parameters = s.object({
     s.object(
       {
         enabled: s.optional(s.boolean({ doc: 'Encrypt with a key of KMS, not with one of DynamoDB.' })),
-        sseType: s.optional(s.string({ doc: 'How it is encrypted.', enum: ['AES256', 'KMS'] })),
+        sseType: s.optional(s.string({ doc: 'How it is encrypted.', enum: ['AES256', 'KMS'], lateInitialize: false })),
         kmsMasterKeyId: s.optional(
           s.string({
             doc: 'The key: ARN, id or alias. That of the account when absent.',
+            lateInitialize: false,
             same: (desired, observed) =>
               observed === desired || observed.endsWith(`/${desired}`) || desired.includes('alias/'),
           }),

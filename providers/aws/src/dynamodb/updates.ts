@@ -59,9 +59,10 @@ export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription
 
 /** What a stream tells cannot be changed: the old one ends, and a new one begins. */
 function streamUpdates({ streamSpecification }: Wanted, { StreamSpecification: is }: TableDescription): TableUpdate[] {
-  const wanted = toApi<TableUpdate>(UpdateTableInput$, { streamSpecification })
-  if (!is?.StreamEnabled || !streamSpecification?.streamEnabled) return [wanted]
-  return [{ StreamSpecification: { StreamEnabled: false } }, wanted]
+  const end = { StreamSpecification: { StreamEnabled: false } }
+  if (!streamSpecification?.streamEnabled) return [end]
+  const begin = toApi<TableUpdate>(UpdateTableInput$, { streamSpecification })
+  return is?.StreamEnabled ? [end, begin] : [begin]
 }
 
 function indexUpdates(wanted: Wanted, is: TableDescription): TableUpdate[] {

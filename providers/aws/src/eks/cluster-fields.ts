@@ -107,7 +107,7 @@ export const parameters = s.object({
   version: s.optional(
     s.string({
       doc: 'Version of Kubernetes, such as 1.34. It can only go up, one minor at a time.',
-      leftOpen: true,
+      lateInitialize: false,
     }),
   ),
   kubernetesNetworkConfig: s.optional(kubernetesNetworkConfig),

@@ -98,8 +98,12 @@ export const parameters = s.object({
   capacityType: s.optional(
     s.string({ doc: 'How instances are paid for.', enum: ['ON_DEMAND', 'SPOT', 'CAPACITY_BLOCK'], immutable: true }),
   ),
-  version: s.optional(s.string({ doc: 'Version of Kubernetes. That of the cluster when absent.', leftOpen: true })),
-  releaseVersion: s.optional(s.string({ doc: 'Version of the image. The latest one when absent.', leftOpen: true })),
+  version: s.optional(
+    s.string({ doc: 'Version of Kubernetes. That of the cluster when absent.', lateInitialize: false }),
+  ),
+  releaseVersion: s.optional(
+    s.string({ doc: 'Version of the image. The latest one when absent.', lateInitialize: false }),
+  ),
   warmPoolConfig: s.optional(
     s.object(
       {

@@ -56,7 +56,7 @@ const network = {
   ),
   vpcSecurityGroupIds: s.optional(securityGroupIds('Who may reach the instance.')),
   availabilityZone: s.optional(
-    s.string({ doc: 'In which zone. It changes with a failover.', leftOpen: true, immutable: true }),
+    s.string({ doc: 'In which zone. It changes with a failover.', lateInitialize: false, immutable: true }),
   ),
   multiAZ: flag('Keep a standby in another zone.'),
   port: integer('Where the database listens.'),
@@ -125,7 +125,7 @@ export const parameters = s.object({
     s.string({
       doc: 'Version of the database. 8.0 stands for any patch of 8.0, which AWS upgrades by itself.',
       same: sameVersion,
-      leftOpen: true,
+      lateInitialize: false,
     }),
   ),
   engineLifecycleSupport: text('What happens at the end of standard support.'),
@@ -145,7 +145,9 @@ export const parameters = s.object({
       { doc: 'Cores and threads.', keys: ['name'] },
     ),
   ),
-  caCertificateIdentifier: s.optional(s.string({ doc: 'Who signs the certificate of the server.', leftOpen: true })),
+  caCertificateIdentifier: s.optional(
+    s.string({ doc: 'Who signs the certificate of the server.', lateInitialize: false }),
+  ),
   certificateRotationRestart: onCall('Restart for a new certificate.'),
   multiTenant: flag('An Oracle container database with many tenants.'),
   dbClusterIdentifier: fixed('The Aurora cluster that the instance belongs to.'),
@@ -182,7 +184,6 @@ export const observation = s.object({
   instanceCreateTime: s.string({ doc: 'When it was made.' }),
   endpoint,
   listenerEndpoint: endpoint,
-  latestRestorableTime: s.string({ doc: 'Up to when it can be restored.' }),
   secondaryAvailabilityZone: s.string({ doc: 'Zone of the standby.' }),
   vpcSecurityGroups: state('vpcSecurityGroupId', 'State of its security groups.'),
   optionGroupMemberships: state('optionGroupName', 'State of its option groups.'),

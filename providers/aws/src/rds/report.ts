@@ -11,7 +11,8 @@ type Values = Readonly<Record<string, unknown>>
  */
 export function atProviderOf(found: DBInstance): Values {
   const { PendingModifiedValues: waiting = {} } = found
-  const reported = fromApi(DBInstance$, { ...found, PendingModifiedValues: undefined, TagList: undefined })
+  // Up to when it can be restored changes all the time, and would have the status written at every look.
+  const reported = fromApi(DBInstance$, { ...found, PendingModifiedValues: undefined, LatestRestorableTime: undefined })
   const pending = pendingOf(waiting)
   return defined({
     ...reported,
@@ -24,7 +25,7 @@ export function atProviderOf(found: DBInstance): Values {
     enablePerformanceInsights: found.PerformanceInsightsEnabled,
     enableCloudwatchLogsExports: found.EnabledCloudwatchLogsExports,
     enableCustomerOwnedIp: found.CustomerOwnedIpEnabled,
-    manageMasterUserPassword: found.MasterUserSecret ? true : undefined,
+    manageMasterUserPassword: found.MasterUserSecret !== undefined,
     masterUserSecretKmsKeyId: found.MasterUserSecret?.KmsKeyId,
     ...domainOf(found),
     ...pending,
@@ -35,13 +36,11 @@ export function atProviderOf(found: DBInstance): Values {
 
 /** Without the password, which AWS stars out, and without names that we do not know them by. */
 function pendingOf(waiting: NonNullable<DBInstance['PendingModifiedValues']>): Values {
-  const { MasterUserPassword: _, DBInstanceIdentifier: __, PendingCloudwatchLogsExports, ...rest } = waiting
-  const { IAMDatabaseAuthenticationEnabled, ...named } = rest
-  const shape = DBInstance$ as unknown as readonly unknown[]
+  const { MasterUserPassword: _, DBInstanceIdentifier: __, ...named } = waiting
   return defined({
-    ...fromApi(shape, named),
+    ...fromApi(DBInstance$, named),
     port: waiting.Port,
-    enableIAMDatabaseAuthentication: IAMDatabaseAuthenticationEnabled,
+    enableIAMDatabaseAuthentication: waiting.IAMDatabaseAuthenticationEnabled,
     dbSubnetGroupName: waiting.DBSubnetGroupName,
   })
 }
