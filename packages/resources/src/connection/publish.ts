@@ -137,17 +137,18 @@ export async function readSecretValue(
   signal?: AbortSignal,
 ): Promise<{ readonly value: string; readonly revision: string } | undefined> {
   try {
-    const { data, metadata } = await client.get<Secret>(
+    const secret = await client.get<Secret>(
       secretType,
       { name: key.name, namespace: key.namespace },
       signal ? { signal } : {},
     )
-    const value = data?.[key.key]
+    const value = secret.data?.[key.key]
     if (value === undefined) return undefined
-    const revision = `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}`
-    return { value: Buffer.from(value, 'base64').toString('utf8'), revision }
+    return { value: Buffer.from(value, 'base64').toString('utf8'), revision: revisionOf(secret) }
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
   }
 }
+
+export const revisionOf = ({ metadata }: Secret): string => `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}`

@@ -18,6 +18,17 @@ test('MR9 parts of a credentials file are secrets too, short details are not', (
   assert.equal(redactor.redact('key AKIAIOSFODNN7EXAMPLE is bad, port 5432'), 'key <redacted> is bad, port 5432')
 })
 
+test('of a document that names its parts, those that only lead somewhere can be read', () => {
+  const redactor = new Redactor()
+  redactor.addDocument('{"endpoint":"db.example.org","username":"administrator","password":"s3cr3t"}')
+  redactor.addDocument('postgresql://administrator:p%40ssword@db.example.org:5432/')
+  const text = 'password of administrator at db.example.org: s3cr3t, p@ssword or p%40ssword'
+  assert.equal(
+    redactor.redact(text),
+    'password of administrator at db.example.org: <redacted>, <redacted> or <redacted>',
+  )
+})
+
 test('a secret inside another does not break it up', () => {
   const redactor = new Redactor()
   redactor.add('abcd')

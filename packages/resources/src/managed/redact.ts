@@ -2,6 +2,8 @@ import { isObject } from '@crosstie/kube'
 
 /** Connection details whose names say that they open something are secrets however short they are. */
 const OPENS = /passw|secret|token|credential|private|key$/i
+/** Those whose names say that they only lead somewhere are what messages are about. */
+const LEADS = /^(endpoint|host|hostname|port|user|username|database|region)$/i
 
 /** Values that must not be shown to anybody, gathered as they are read, and taken out of whatever is told. */
 export class Redactor {
@@ -38,7 +40,7 @@ export class Redactor {
     for (const [name, value] of Object.entries(details)) {
       if (value === undefined) continue
       if (OPENS.test(name)) this.add(value)
-      else this.addDetail(value)
+      else if (!LEADS.test(name)) this.addDetail(value)
     }
   }
 
@@ -50,7 +52,9 @@ export class Redactor {
   /** A document with secrets in it, such as a credentials file: messages quote its parts. */
   addDocument(text: string): void {
     this.add(text)
-    for (const part of text.split(/[\s"'`=:,;{}[\]()]+/)) if (part.length >= 8) this.add(part)
+    const named = namedParts(text)
+    if (named) this.addConnection(named)
+    else for (const part of text.split(/[\s"'`=:,;{}[\]()]+/)) this.addDetail(part)
   }
 
   redact(text: string): string {
@@ -83,6 +87,18 @@ export class Redactor {
     if (Array.isArray(value)) return value.map((item) => this.#masked(item))
     if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.#masked(key), this.#masked(inner)]))
+  }
+}
+
+/** The parts of a document that names them: a JSON object of texts, or a URL with a password. */
+function namedParts(text: string): Readonly<Record<string, string>> | undefined {
+  try {
+    if (/^[a-z]+:\/\//.test(text)) return { password: decodeURIComponent(new URL(text).password) }
+    const parsed: unknown = JSON.parse(text)
+    const texts = isObject(parsed) && Object.values(parsed).every((value) => typeof value === 'string')
+    return texts ? (parsed as Record<string, string>) : undefined
+  } catch {
+    return undefined
   }
 }
 

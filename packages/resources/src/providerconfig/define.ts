@@ -19,7 +19,10 @@ export interface ProviderConfiguration {
   /** Changes when the ProviderConfig or its credentials do: what clients may be kept by. */
   readonly revision: string
   readonly spec: Readonly<Record<string, Json>>
-  /** What the credentials' source holds; absent for sources that hold nothing. */
+  /**
+   * What the credentials' source holds; absent for sources that hold nothing.
+   * Of a Secret of which no key is named: all its keys, as a JSON object.
+   */
   readonly credentials: string | undefined
   /** Of the Secret that holds the credentials; absent for other sources. */
   readonly credentialsRevision?: string | undefined
@@ -34,8 +37,10 @@ export function defineProviderConfig<F extends Fields>(definition: {
   readonly group: string
   readonly version?: string
   readonly fields?: ObjectSchema<F>
+  /** Credentials may be a Secret with a key for each part of them, such as a connection Secret. */
+  readonly wholeSecret?: boolean
 }): ProviderConfigKind {
-  const { group, version = 'v1beta1', fields } = definition
+  const { group, version = 'v1beta1', fields, wholeSecret = false } = definition
   const kindOf = (kind: string, resource: string): ResourceType => ({
     group,
     version,
@@ -48,14 +53,14 @@ export function defineProviderConfig<F extends Fields>(definition: {
   return {
     type,
     usageType,
-    crd: () => configCrd(type, fields ? openApiOf(fields.node, 'forProvider') : { properties: {} }),
+    crd: () => configCrd(type, fields ? openApiOf(fields.node, 'forProvider') : { properties: {} }, wholeSecret),
     usageCrd: () => usageCrd(usageType),
   }
 }
 
 const text: JSONSchemaProps = { type: 'string' }
 
-function configCrd(type: ResourceType, own: JSONSchemaProps): KubeObject {
+function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolean): KubeObject {
   const credentials: JSONSchemaProps = {
     type: 'object',
     required: ['source'],
@@ -63,7 +68,7 @@ function configCrd(type: ResourceType, own: JSONSchemaProps): KubeObject {
       source: { type: 'string', enum: [...credentialSources] },
       secretRef: {
         type: 'object',
-        required: ['name', 'namespace', 'key'],
+        required: ['name', 'namespace', ...(wholeSecret ? [] : ['key'])],
         properties: { name: text, namespace: text, key: text },
       },
       env: { type: 'object', required: ['name'], properties: { name: text } },

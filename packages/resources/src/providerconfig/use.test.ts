@@ -29,6 +29,14 @@ const sources: Record<string, { readonly credentials: object; readonly want: str
     credentials: { source: 'Secret', secretRef: { name: 's', namespace: 'ns', key: 'k' } },
     want: 'from-secret',
   },
+  WholeSecret: {
+    credentials: { source: 'Secret', secretRef: { name: 's', namespace: 'ns' } },
+    want: '{"k":"from-secret"}',
+  },
+  NoSuchSecret: {
+    credentials: { source: 'Secret', secretRef: { name: 'x', namespace: 'ns' } },
+    want: /no Secret ns\/x for credentials/,
+  },
   Environment: { credentials: { source: 'Environment', env: { name: 'CLOUD_KEY' } }, want: 'from-env' },
   Filesystem: { credentials: { source: 'Filesystem', fs: { path: '/creds' } }, want: 'from-file' },
   None: { credentials: { source: 'None' }, want: undefined },

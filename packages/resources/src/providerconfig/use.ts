@@ -1,5 +1,13 @@
-import { apiVersionOf, type Client, isAlreadyExists, type Json, type KubeObject, messageOf } from '@crosstie/kube'
-import { readSecretValue } from '../connection/publish.js'
+import {
+  apiVersionOf,
+  type Client,
+  isAlreadyExists,
+  isNotFound,
+  type Json,
+  type KubeObject,
+  messageOf,
+} from '@crosstie/kube'
+import { readSecretValue, revisionOf, type Secret, type SecretKey, secretType } from '../connection/publish.js'
 import { annotationOf, annotations, controllerReference } from '../managed/meta.js'
 import type { ProviderConfigKind, ProviderConfiguration } from './define.js'
 
@@ -12,7 +20,7 @@ export interface Surroundings {
 interface ConfigSpec {
   readonly credentials?: {
     readonly source?: string
-    readonly secretRef?: { readonly name: string; readonly namespace: string; readonly key: string }
+    readonly secretRef?: { readonly name: string; readonly namespace: string; readonly key?: string }
     readonly env?: { readonly name: string }
     readonly fs?: { readonly path: string }
   }
@@ -51,8 +59,9 @@ async function readCredentials(
     case 'Secret': {
       const ref = credentials?.secretRef
       if (!ref) throw new Error('the ProviderConfig takes credentials from a Secret but names none')
-      const read = await readSecretValue(client, ref, signal)
-      if (!read) throw new Error(`no key ${ref.key} in Secret ${ref.namespace}/${ref.name} for credentials`)
+      const { key } = ref
+      const read = await (key ? readSecretValue(client, { ...ref, key }, signal) : readWholeSecret(client, ref, signal))
+      if (!read) throw new Error(`no ${key ? `key ${key} in ` : ''}Secret ${ref.namespace}/${ref.name} for credentials`)
       return { credentials: read.value, credentialsRevision: read.revision }
     }
     case 'Environment': {
@@ -70,6 +79,22 @@ async function readCredentials(
     }
     default:
       return { credentials: undefined }
+  }
+}
+
+async function readWholeSecret(
+  client: Client,
+  { name, namespace }: SecretKey,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly value: string; readonly revision: string } | undefined> {
+  try {
+    const secret = await client.get<Secret>(secretType, { name, namespace }, signal ? { signal } : {})
+    const entries = Object.entries(secret.data ?? {})
+    const parts = entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')])
+    return { value: JSON.stringify(Object.fromEntries(parts)), revision: revisionOf(secret) }
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
   }
 }
 

@@ -1,0 +1,89 @@
+import { apiVersionOf, isAlreadyExists, isNotFound, messageOf, type ResourceType } from '@crosstie/kube'
+import type { ProviderHost, StartedProvider } from '@crosstie/resources/provider'
+import { providerConfig } from '../config.js'
+import { findBinaries, NoServerError, serverAccount } from './binaries.js'
+import { type Login, startPostgres } from './server.js'
+
+const NAMESPACE = 'crossplane-system'
+const SECRET = 'postgresql-embedded'
+const CONFIG = 'default'
+const FIELD_MANAGER = 'crosstie-sql'
+/** Marks the ProviderConfig that is ours to write. */
+const EMBEDDED = 'sql.crosstie.io/embedded'
+
+const core = (kind: string, resource: string, namespaced: boolean): ResourceType => ({
+  group: '',
+  version: 'v1',
+  kind,
+  resource,
+  namespaced,
+})
+
+/**
+ * A PostgreSQL that needs nothing installed: its data is kept in the
+ * provider's folder, and the ProviderConfig `default` leads to it. Where there
+ * is no server to start, or the user has a `default` of their own, the kinds
+ * work all the same with the servers that ProviderConfigs name.
+ */
+export async function startEmbedded(host: ProviderHost): Promise<StartedProvider> {
+  if (await hasOwnDefault(host)) return idle('PostgreSQL: ProviderConfig default is yours, no server was started')
+  try {
+    const account = serverAccount()
+    const binaries = findBinaries(account)
+    const server = await startPostgres({ binaries, dir: host.dataDir, account, signal: host.signal })
+    try {
+      await offer(host, server.login)
+    } catch (error) {
+      await server[Symbol.asyncDispose]()
+      throw error
+    }
+    const { host: name, port } = server.login
+    const how = server.adopted ? ', which was still running' : ''
+    return {
+      summary: `PostgreSQL on ${name}:${port}${how} (ProviderConfig ${CONFIG})`,
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    if (!(error instanceof NoServerError)) throw error
+    return idle(`PostgreSQL was not started: ${messageOf(error)}`)
+  }
+}
+
+const idle = (summary: string): StartedProvider => ({ summary, [Symbol.asyncDispose]: async () => {} })
+
+async function hasOwnDefault({ client, signal }: ProviderHost): Promise<boolean> {
+  try {
+    const { metadata } = await client.get(providerConfig.type, { name: CONFIG }, { signal })
+    return metadata.labels?.[EMBEDDED] !== 'true'
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+/** Writes the Secret and the ProviderConfig that lead to the server. */
+async function offer({ client, signal }: ProviderHost, login: Login): Promise<void> {
+  const namespaces = core('Namespace', 'namespaces', false)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
+  await client.create(namespaces, namespace, { signal }).catch((error) => {
+    if (!isAlreadyExists(error)) throw error
+  })
+  const options = { fieldManager: FIELD_MANAGER, force: true, signal }
+  const details = { endpoint: login.host, port: String(login.port), username: login.user, password: login.password }
+  const data = Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  )
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET, namespace: NAMESPACE }, data }
+  await client.apply(core('Secret', 'secrets', true), secret, options)
+  const { type } = providerConfig
+  const config = {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: { name: CONFIG, labels: { [EMBEDDED]: 'true' } },
+    spec: {
+      credentials: { source: 'Secret', secretRef: { name: SECRET, namespace: NAMESPACE } },
+      sslMode: 'disable',
+    },
+  }
+  await client.apply(type, config, options)
+}
