@@ -59,6 +59,8 @@ async function measure(engine, n) {
           [
             crosstie,
             'up',
+            '--providers',
+            'nop',
             '--listen',
             '127.0.0.1:0',
             '--data-dir',

@@ -31,6 +31,7 @@ export {
   type CreateCall,
   type Created,
   type Difference,
+  type Listed,
   type ObserveCall,
   PartialCreateError,
   type Present,

@@ -23,6 +23,18 @@ test('AGG7 of several values the first is used, and the key is named', () => {
   assert.deepEqual(conflicts, [{ key: 'key', used: 'a', unused: ['b', 'c'] }])
 })
 
+test('AGG7 a value that several parts agree on is no conflict', () => {
+  const { data, conflicts } = mergeConnections([
+    part('a', { host: 'h', port: '1' }),
+    part('b', { host: 'h', port: '2' }),
+  ])
+  assert.deepEqual(data, { host: 'h', port: '1' })
+  assert.deepEqual(
+    conflicts.map(({ key }) => key),
+    ['port'],
+  )
+})
+
 test('AGG7 a prefix keeps keys apart', () => {
   const { data, conflicts } = mergeConnections([part('a', { key: '1' }, 'a-'), part('b', { key: '2' }, 'b-')])
   assert.deepEqual(data, { 'a-key': '1', 'b-key': '2' })

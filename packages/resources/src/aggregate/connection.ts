@@ -9,7 +9,7 @@ export interface Published {
 
 export interface Merged {
   readonly data: Readonly<Record<string, string>>
-  /** Keys that several parts publish, with whose value is used and whose are not. */
+  /** Keys that parts publish different values for, with whose is used and whose are not. */
   readonly conflicts: readonly { readonly key: string; readonly used: string; readonly unused: readonly string[] }[]
 }
 
@@ -22,7 +22,9 @@ export function mergeConnections(parts: readonly Published[]): Merged {
   for (const { by, prefix, data } of parts) {
     for (const [name, value] of Object.entries(data)) {
       const held = publishers.get(prefix + name)
-      if (held) held.by.push(by)
+      // What all say alike leaves nothing to choose.
+      if (held && held.value !== value) held.by.push(by)
+      else if (held) continue
       else publishers.set(prefix + name, { value, by: [by] })
     }
   }

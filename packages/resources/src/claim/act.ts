@@ -5,7 +5,7 @@ import { readClass } from '../class/candidates.js'
 import { chooseClass } from '../class/choose.js'
 import { aggregateFor, claimReference, managedFor } from '../class/provision.js'
 import { refuseTakenNames } from '../class/taken.js'
-import { readConnection, writeConnection } from '../connection/copy.js'
+import { decoded, encoded, readConnection, writeConnection } from '../connection/copy.js'
 import { secretType } from '../connection/publish.js'
 import { conditions } from '../managed/conditions.js'
 import type { Next } from '../managed/kit.js'
@@ -185,7 +185,8 @@ async function copyConnection({ kit, claim, offer, signal }: Turn, ready: boolea
   if (!ready && !(await exists(kit, key, signal))) return
   const data = await readConnection(kit.client, offer!, from, signal)
   if (!data) return
-  if (await writeConnection(kit.client, claim, key, data, signal)) {
+  const whole = { ...encoded(kit.kind.connection(decoded(data))), ...data }
+  if (await writeConnection(kit.client, claim, key, whole, signal)) {
     kit.events.event(claim, 'Normal', 'PropagatedConnection', `Wrote connection details to the Secret ${to.name}`)
   }
 }

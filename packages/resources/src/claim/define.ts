@@ -18,12 +18,17 @@ export interface ClaimDefinition<F extends Fields> {
   readonly doc?: string
   /** What applications may ask for, whoever meets the claim. */
   readonly parameters: ObjectSchema<F>
+  /** What else the claim's Secret holds, given the connection details of what meets the claim. */
+  readonly connection?: (details: Details) => Details
 }
+
+type Details = Readonly<Record<string, string>>
 
 /** A kind of claim, ready to be served and bound. */
 export interface ClaimKind {
   readonly type: ResourceType
   readonly parameters: Node
+  readonly connection: (details: Details) => Details
   crd(): KubeObject
 }
 
@@ -61,7 +66,8 @@ export function defineClaim<F extends Fields>(definition: ClaimDefinition<F>): C
   for (const name of Object.keys(parameters.node.fields ?? {})) {
     if (Object.hasOwn(claimFields, name)) throw new Error(`${kind}: every claim has a field ${name} already`)
   }
-  return { type, parameters: parameters.node, crd: () => claimCrd(type, definition) }
+  const { connection = () => ({}) } = definition
+  return { type, parameters: parameters.node, connection, crd: () => claimCrd(type, definition) }
 }
 
 function claimCrd<F extends Fields>(type: ResourceType, definition: ClaimDefinition<F>): KubeObject {

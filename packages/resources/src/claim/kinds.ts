@@ -3,6 +3,15 @@ import { type ClaimKind, defineClaim } from './define.js'
 
 const engineVersion = (doc: string) => s.optional(s.string({ doc, pattern: '^[0-9]+(\\.[0-9]+)*$' }))
 
+/** All that leads to a database in one text, as drivers take it. */
+function databaseUri(scheme: string, details: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { endpoint, host = endpoint, port, username, password, database = '' } = details
+  if (host === undefined || username === undefined || password === undefined) return {}
+  const login = `${encodeURIComponent(username)}:${encodeURIComponent(password)}`
+  const address = `${host.includes(':') ? `[${host}]` : host}${port === undefined ? '' : `:${port}`}`
+  return { uri: `${scheme}://${login}@${address}/${encodeURIComponent(database)}` }
+}
+
 /** A MySQL database server. */
 export const mysqlInstance = defineClaim({
   group: 'database.crossplane.io',
@@ -19,6 +28,7 @@ export const postgresqlInstance = defineClaim({
   kind: 'PostgreSQLInstance',
   doc: 'A PostgreSQL database server, whoever runs it.',
   parameters: s.object({ engineVersion: engineVersion('Version of PostgreSQL, such as 9.6.') }),
+  connection: (details) => databaseUri('postgresql', details),
 })
 
 /** A Kubernetes cluster. */

@@ -45,6 +45,13 @@ export async function writeConnection(
   return true
 }
 
+export const decoded = (data: Data): Data => mapValues(data, (value) => Buffer.from(value, 'base64').toString('utf8'))
+
+export const encoded = (data: Data): Data => mapValues(data, (value) => Buffer.from(value, 'utf8').toString('base64'))
+
+const mapValues = (data: Data, change: (value: string) => string): Data =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, change(value)]))
+
 async function find(client: Client, key: SecretKey, signal: AbortSignal): Promise<Secret | undefined> {
   try {
     return await client.get<Secret>(secretType, key, { signal })

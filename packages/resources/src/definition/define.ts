@@ -6,8 +6,8 @@ import type {
   CreateCall,
   Created,
   DeepPartial,
+  Listed,
   ObserveCall,
-  Present,
   Sight,
   UpdateCall,
   Updated,
@@ -70,7 +70,7 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
    * All resources of the kind that the client can see, for many objects at
    * once; with tags, at least those that carry them. Each has an externalName.
    */
-  list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Present<AtProviderOf<F, O>>[]>
+  list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Listed<AtProviderOf<F, O>, KnownOf<F>>[]>
 }
 
 /** By management policy, the actions that it needs. */
@@ -144,7 +144,7 @@ export interface External<C> {
   create(call: CreateCall<object, C>): Promise<Created>
   update(call: UpdateCall<object, C>): Promise<Updated | void>
   delete(call: Call<object, C>): Promise<void>
-  list?(call: ListCall<object, C>): Promise<readonly Present[]>
+  list?(call: ListCall<object, C>): Promise<readonly Listed[]>
 }
 
 /**

@@ -17,8 +17,16 @@ export interface Present<A = Readonly<Record<string, Json>>> {
   readonly upToDate?: boolean
   /** Likewise, with the fields: where it differs, in words of the schema. None: it is as wanted. */
   readonly differences?: readonly Difference[]
+  /** Differences beside those of the fields, which only the kind can see: a password that no longer fits. */
+  readonly alsoDiffers?: readonly Difference[]
   /** When it was made, if the provider says: helps to find a resource whose name was lost. */
   readonly createdAt?: string
+}
+
+/** What a list tells of one resource, to which an object may add what it alone knows. */
+export interface Listed<A = Readonly<Record<string, Json>>, P = object> extends Present<A> {
+  /** What a look at this resource for this object would tell. Absent: the same for every object. */
+  complete?(forProvider: P): Present<A>
 }
 
 export interface Absent {

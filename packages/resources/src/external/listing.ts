@@ -1,5 +1,5 @@
 import type { Clock } from '@crosstie/kube'
-import type { Present } from './external.js'
+import type { Listed } from './external.js'
 
 /** From how many objects on one list call is cheaper than looking at each. */
 const WORTH_IT = 3
@@ -37,8 +37,8 @@ export class Listing {
     place: string,
     externalName: string,
     since: number,
-    list: () => Promise<readonly Present[]>,
-  ): Promise<Present | undefined> {
+    list: () => Promise<readonly Listed[]>,
+  ): Promise<Listed | undefined> {
     if ((this.#askers.get(place)?.size ?? 0) < WORTH_IT) return undefined
     const now = this.#clock.now()
     let page = this.#pages.get(place)
@@ -58,5 +58,5 @@ export class Listing {
 
 interface Page {
   readonly begun: number
-  readonly found: Promise<ReadonlyMap<string, Present>>
+  readonly found: Promise<ReadonlyMap<string, Listed>>
 }

@@ -79,8 +79,9 @@ async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Pro
   listing.expect(place, uid)
   if (!isSettled(turn) || externalName === '') return undefined
   const list = () => callExternal(turn, 'List', () => kind.external.list!({ client, forProvider, signal }))
-  const seen = await listing.find(place, externalName, touched.get(uid) ?? 0, list)
-  if (!seen || seen.ready === false || seen.upToDate === false) return undefined
+  const listed = await listing.find(place, externalName, touched.get(uid) ?? 0, list)
+  const seen = listed?.complete?.(forProvider) ?? listed
+  if (!seen || seen.ready === false || seen.upToDate === false || seen.alsoDiffers?.length) return undefined
   return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined
 }
 
@@ -155,14 +156,16 @@ function compare(
   if (!sight.exists || sight.upToDate === true)
     return { desired: forProvider, differences: [], ignored: [], immutable: [] }
   if (sight.differences) return { desired: forProvider, differences: sight.differences, ignored: [], immutable: [] }
-  const all = differencesOf(parameters, forProvider, sight.atProvider)
   const patterns = ignoredPaths(turn)
+  const { alsoDiffers = [] } = sight
+  const alsoMinded = alsoDiffers.filter(({ path }) => !patterns.includes(path))
+  const all = [...differencesOf(parameters, forProvider, sight.atProvider), ...alsoDiffers]
   const immutable = all.filter(({ path }) => isImmutable(turn, path))
   if (all.length === 0 || (patterns.length === 0 && immutable.length === 0)) {
     return { desired: forProvider, differences: all, ignored: [], immutable: [] }
   }
   const left = leaveAlone(forProvider, patterns, sight.atProvider)
-  const minded = differencesOf(parameters, left, sight.atProvider)
+  const minded = [...differencesOf(parameters, left, sight.atProvider), ...alsoMinded]
   const fixed = minded.filter(({ path }) => isImmutable(turn, path))
   return {
     desired: leaveAlone(

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chownSync, closeSync, openSync, unlinkSync } from 'node:fs'
+import { chownSync, closeSync, openSync, statSync, unlinkSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Account } from './binaries.js'
 import { isNodeError, isStarting, tryLogin } from './login.js'
 
@@ -163,7 +163,12 @@ async function initialize(options: ServerOptions, data: string, password: string
  * the folders above, which are ours alone; but where it already is, it may stay.
  */
 function seenFromWithin(data: string, account: Account | undefined): string {
-  return account && process.platform === 'linux' ? '/proc/self/cwd' : data
+  return account && process.platform === 'linux' && !isOpenToAll(dirname(data)) ? '/proc/self/cwd' : data
+}
+
+function isOpenToAll(folder: string): boolean {
+  const passable = (statSync(folder).mode & 0o001) !== 0
+  return passable && (dirname(folder) === folder || isOpenToAll(dirname(folder)))
 }
 
 /** Nothing of ours that might change what the server is (PGDATA, PGPORT and so on), or that it should not know. */

@@ -1,0 +1,126 @@
+import { after, before, describe } from 'node:test'
+import { kindContract } from '@crosstie/resources/testing'
+import { type TestServer, type Variant, variants } from '../testing/servers.js'
+import { database } from './database.js'
+import { extension } from './extension.js'
+import { role } from './role.js'
+import { schema } from './schema.js'
+
+for (const variant of variants()) {
+  describe(variant.name, { skip: variant.skip, timeout: 300_000 }, () => contracts(variant))
+}
+
+/** Each kind keeps its promises on a real server. */
+function contracts({ start }: Variant): void {
+  let on: TestServer
+  before(async () => {
+    on = await start()
+    await on.sql('CREATE ROLE readers')
+    await on.sql('CREATE ROLE writers')
+  })
+  after(async () => await on?.[Symbol.asyncDispose]())
+
+  const count = (table: string) => async () => {
+    const [row] = await on.sql<{ count: string }>(`SELECT count(*) FROM ${table}`)
+    return Number(row!.count)
+  }
+  const has = (table: string, column: string) => async (name: string) =>
+    (await on.sql(`SELECT 1 FROM ${table} WHERE ${column} = $1`, [name])).length > 0
+
+  kindContract('Role', async () => ({
+    kind: on.connected(role),
+    example: {
+      privileges: { createDb: true, inherit: false },
+      connectionLimit: 5,
+      validUntil: '2030-01-01T01:00:00+01:00',
+      memberOf: ['readers'],
+      configurationParameters: [
+        { name: 'search_path', value: 'app, "$user", public' },
+        { name: 'work_mem', value: '8MB' },
+      ],
+      comment: "it's here",
+    },
+    change: {
+      privileges: { createDb: false, inherit: true },
+      connectionLimit: 6,
+      validUntil: 'infinity',
+      memberOf: ['writers'],
+      configurationParameters: [{ name: 'work_mem', value: '16MB' }],
+      comment: 'or there',
+    },
+    meddle: async (name) => void (await on.sql(`ALTER ROLE "${name}" CREATEROLE NOCREATEDB`)),
+    exists: has('pg_roles', 'rolname'),
+    count: count('pg_roles'),
+  }))
+
+  kindContract('Database', async () => ({
+    kind: on.connected(database),
+    example: {
+      owner: 'readers',
+      template: 'template0',
+      encoding: 'utf-8',
+      lcCollate: 'C',
+      lcCtype: 'C',
+      tablespace: 'pg_default',
+      connectionLimit: 7,
+      isTemplate: true,
+      publicPrivileges: [],
+      configurationParameters: [{ name: 'timezone', value: 'UTC' }],
+      comment: 'for the contract',
+    },
+    change: {
+      owner: 'writers',
+      connectionLimit: -1,
+      isTemplate: false,
+      publicPrivileges: ['CONNECT'],
+      configurationParameters: [],
+      comment: 'changed',
+    },
+    meddle: async (name) => void (await on.sql(`ALTER DATABASE "${name}" OWNER TO writers`)),
+    exists: has('pg_database', 'datname'),
+    count: count('pg_database'),
+  }))
+
+  kindContract('Schema', async () => ({
+    kind: on.connected(schema),
+    example: { database: 'postgres', owner: 'readers', comment: 'of readers' },
+    change: { owner: 'writers', comment: 'of writers' },
+    meddle: async (name) => void (await on.sql(`ALTER SCHEMA "${name}" OWNER TO writers`)),
+    exists: has('pg_namespace', 'nspname'),
+    count: count('pg_namespace'),
+  }))
+
+  kindContract('Extension', async () => ({
+    // The contract calls its object `contract`, and there is no extension of that name.
+    kind: named(on.connected(extension), 'contract', 'hstore'),
+    example: { database: 'postgres', schema: 'public', version: '1.7' },
+    change: { version: '1.8', comment: 'keys and values' },
+    meddle: async () => {
+      await on.sql('CREATE SCHEMA IF NOT EXISTS elsewhere')
+      await on.sql('ALTER EXTENSION hstore SET SCHEMA elsewhere')
+    },
+    exists: async (name) => await has('pg_extension', 'extname')(name === 'contract' ? 'hstore' : name),
+    count: count('pg_extension'),
+  }))
+}
+
+type Kind = ReturnType<TestServer['connected']>
+
+/** The kind, with one external name standing for another. */
+function named(kind: Kind, from: string, to: string): Kind {
+  const renamed = <C extends { readonly externalName: string }>(call: C): C => ({
+    ...call,
+    externalName: call.externalName === from ? to : call.externalName,
+  })
+  const { external } = kind
+  const functions: Partial<Kind['external']> = {
+    async observe(call) {
+      const seen = await external.observe(renamed(call))
+      return seen.exists ? { ...seen, externalName: call.externalName } : seen
+    },
+    create: async (call) => await external.create(renamed(call)),
+    update: async (call) => await external.update(renamed(call)),
+    delete: async (call) => await external.delete(renamed(call)),
+  }
+  return { ...kind, external: Object.assign(Object.create(external) as Kind['external'], functions) }
+}

@@ -1,0 +1,103 @@
+import type { ConnectContext } from '@crosstie/resources/provider'
+import type pg from 'pg'
+import { type Attempt, explained } from './errors.js'
+import { Sessions } from './sessions.js'
+import { type Target, targetOf } from './target.js'
+
+export interface Where extends Attempt {
+  /** Absent: the default database. */
+  readonly database?: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** What a server can do and what we may do there. */
+export interface Facts {
+  /** 150004 is 15.4. */
+  readonly version: number
+  /** May we read how passwords are stored? Mostly that takes a superuser. */
+  readonly seesPasswords: boolean
+}
+
+/** One PostgreSQL server, as one user. */
+export class Server {
+  readonly #sessions: Sessions
+  #facts: Promise<Facts> | undefined
+  /** How many statements were sent so far. */
+  statements = 0
+  usedAt = Date.now()
+
+  constructor(readonly target: Target) {
+    this.#sessions = new Sessions(target)
+  }
+
+  get connections(): number {
+    return this.#sessions.made
+  }
+
+  /** Rows of one statement, with its parameters handed over apart. */
+  async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[], where: Where): Promise<R[]> {
+    return await this.#attempt(where, async (client) => {
+      this.statements++
+      return (await client.query<R>(text, [...values])).rows
+    })
+  }
+
+  /** Several statements, all of them or none. Alone, also one that does not go into a transaction. */
+  async run(statements: readonly string[], where: Where): Promise<void> {
+    if (statements.length === 0) return
+    await this.#attempt(where, async (client) => {
+      this.statements += statements.length
+      await client.query(statements.join(';\n'))
+    })
+  }
+
+  async leave(database: string): Promise<void> {
+    await this.#sessions.leave(database)
+  }
+
+  async facts(signal: AbortSignal): Promise<Facts> {
+    this.#facts ??= this.#ask(signal).catch((error) => {
+      this.#facts = undefined
+      throw error
+    })
+    return await this.#facts
+  }
+
+  async #ask(signal: AbortSignal): Promise<Facts> {
+    const [row] = await this.query<{ version: string; sees: boolean }>(
+      `SELECT current_setting('server_version_num') AS version,
+              has_table_privilege('pg_catalog.pg_authid', 'SELECT') AS sees`,
+      [],
+      { what: 'ask the server for its version', signal },
+    )
+    return { version: Number(row!.version), seesPasswords: row!.sees }
+  }
+
+  async #attempt<T>(where: Where, work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const { database = this.target.database, signal } = where
+    try {
+      return await this.#sessions.use(database, signal, work)
+    } catch (error) {
+      if (signal.aborted) throw error
+      throw explained(error, this.target, where)
+    }
+  }
+}
+
+const UNUSED_MS = 60_000
+
+/** Kept by revision: a change of ProviderConfig or credentials makes a new one, and the old one's sessions soon end. */
+const servers = new Map<string, Server>()
+
+export function connect({ config }: ConnectContext): Server {
+  if (!config) throw new Error('PostgreSQL needs a ProviderConfig')
+  const now = Date.now()
+  for (const [revision, { usedAt }] of servers) if (now - usedAt > UNUSED_MS) servers.delete(revision)
+  let server = servers.get(config.revision)
+  if (!server) {
+    server = new Server(targetOf(config))
+    servers.set(config.revision, server)
+  }
+  server.usedAt = now
+  return server
+}
