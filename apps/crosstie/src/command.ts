@@ -73,6 +73,7 @@ export const EXIT_USAGE = 2
 export const EXIT_NOT_FOUND = 3
 export const EXIT_TIMEOUT = 4
 export const EXIT_UNREACHABLE = 5
+export const EXIT_CHANGES = 6
 export const EXIT_INTERRUPTED = 130
 
 /** What they mean in general; commands may say more. */
@@ -83,6 +84,7 @@ export const exitCodes: Readonly<Record<number, string>> = {
   [EXIT_NOT_FOUND]: 'the object is not there',
   [EXIT_TIMEOUT]: 'what was waited for did not happen in time',
   [EXIT_UNREACHABLE]: 'the server cannot be reached',
+  [EXIT_CHANGES]: 'there is something to change: asked with plan or drift',
   [EXIT_INTERRUPTED]: 'interrupted',
 }
 

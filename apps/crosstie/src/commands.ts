@@ -18,6 +18,11 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
     wait: async () => (await import('./commands/wait.js')).wait,
     events: async () => (await import('./commands/events.js')).events,
   },
+  'Look before you leap': {
+    plan: async () => (await import('./commands/plan.js')).plan,
+    approve: async () => (await import('./commands/approve.js')).approve,
+    drift: async () => (await import('./commands/drift.js')).drift,
+  },
   'Understand infrastructure': {
     trace: async () => (await import('./commands/trace.js')).trace,
     connection: async () => (await import('./commands/connection.js')).connection,

@@ -28,17 +28,21 @@ export { managedMetrics } from './managed/metrics.js'
 export { type Migration, migrateLive, migrateManifest } from './managed/migrate.js'
 export { migratePolicies } from './managed/policy.js'
 export { policyTable } from './managed/policytable.js'
+export { type Applied, type ApplyingAs, tryApply } from './plan/applied.js'
 export {
   hasChanges,
   hasErrors,
   type Outcome,
   type Plan,
   type PlannedResource,
+  planOf,
+  readPlan,
   type Step,
   type SuppressedStep,
 } from './plan/document.js'
+export { type Drift, driftOf } from './plan/drift.js'
 export type { PlannedField } from './plan/fields.js'
 export { Imagination } from './plan/imagined.js'
-export { type PlanOptions, plan, type Subject } from './plan/plan.js'
+export { failedPlan, type PlanOptions, plan, type Subject } from './plan/plan.js'
 export { reconcileProviderConfig } from './providerconfig/controller.js'
 export { type QueryOptions, queryController } from './query/controller.js'

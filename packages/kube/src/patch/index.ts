@@ -8,6 +8,7 @@ export {
 export type { FieldSet } from './field-set.js'
 export { goText } from './gotext.js'
 export { applyJsonPatch } from './json-patch.js'
+export { LAST_APPLIED } from './last-applied.js'
 export { applyMergePatch } from './merge-patch.js'
 export { managedFieldsFromScale, managedFieldsOfScale, type ReplicasPaths, scaleFieldManager } from './scale.js'
 export { applyStrategicMergePatch } from './strategic-merge-patch.js'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { conditionsOf, isObject, setFieldValue, stringify } from '@crosstie/kube'
+import { conditionsOf, isObject, type KubeObject, setFieldValue, stringify } from '@crosstie/kube'
 import type { Node } from '../definition/schema.js'
 import type { Difference } from '../external/external.js'
 import { approvals, conditions, drifts } from './conditions.js'
@@ -40,7 +40,7 @@ export async function awaitApproval(turn: Turn, intended: Intended): Promise<Nex
   }
   if (!needsApproval(turn)) return undefined
   const digest = digestOf(turn, intended)
-  const approved = annotationOf(turn.managed, annotations.approvedPlan)
+  const approved = approvedPlan(turn.managed)
   if (approved === digest) {
     turn.approval = approvals.planApproved(digest)
     turn.executing = digest
@@ -86,6 +86,12 @@ const short = (digest: string): string => digest.slice(0, 'sha256:'.length + 12)
 export function nothingToApprove(turn: Turn): void {
   const held = conditionsOf(turn.managed).find(({ type }) => type === 'Approved')
   if (held?.status === 'False') turn.approval = approvals.nothing()
+}
+
+/** The digest of the plan that was approved and not executed yet. */
+export function approvedPlan(managed: KubeObject): string {
+  const approved = annotationOf(managed, annotations.approvedPlan)
+  return approved === annotationOf(managed, annotations.executedPlan) ? '' : approved
 }
 
 /** What to note of a plan that was executed: an approval is good for one execution. */

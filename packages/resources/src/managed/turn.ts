@@ -199,7 +199,9 @@ export class Turn {
       ...(sameSight ? {} : { atProvider: this.#atProvider }),
       ...(this.request ? { lastHandledReconcileAt: this.request } : {}),
       conditions: set.map((condition) =>
-        wanted.includes(condition) ? { ...condition, lastTransitionTime } : condition,
+        wanted.includes(condition)
+          ? { ...condition, lastTransitionTime: lasting(held, condition) ?? lastTransitionTime }
+          : condition,
       ),
     }
     try {
@@ -270,6 +272,12 @@ export class Turn {
     const patch = { metadata: { resourceVersion, ...metadata } } as unknown as Json
     this.managed = await kit.client.patch(kit.kind.type, key, { type: 'merge', patch }, { signal: this.signal })
   }
+}
+
+/** Drift and waiting for approval last from when they began, whatever else differs by now. */
+function lasting(held: readonly Condition[], { type, status }: Condition): string | undefined {
+  if (type !== 'Drifted' && type !== 'Approved') return undefined
+  return held.find((before) => before.type === type && before.status === status)?.lastTransitionTime
 }
 
 /**

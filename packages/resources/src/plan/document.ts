@@ -1,3 +1,4 @@
+import { isObject } from '@crosstie/kube'
 import type { PlannedField } from './fields.js'
 
 /**
@@ -66,6 +67,21 @@ export function planOf(resources: readonly PlannedResource[]): Plan {
   const summary = { ...empty }
   for (const { outcome } of resources) summary[outcome]++
   return { apiVersion: 'plan.crosstie.io/v1', kind: 'Plan', summary, resources }
+}
+
+/** A plan that was saved. Throws when it is none, or of a version that is not known here. */
+export function readPlan(value: unknown): Plan {
+  if (!isObject(value) || value['kind'] !== 'Plan') throw new Error('its kind is not Plan')
+  if (value['apiVersion'] !== 'plan.crosstie.io/v1') {
+    throw new Error(`its apiVersion is ${JSON.stringify(value['apiVersion'])}, not plan.crosstie.io/v1`)
+  }
+  if (!Array.isArray(value['resources'])) throw new Error('it has no resources')
+  for (const resource of value['resources']) {
+    const named =
+      isObject(resource) && ['apiVersion', 'kind', 'name'].every((name) => typeof resource[name] === 'string')
+    if (!named) throw new Error('a resource in it has no apiVersion, kind or name')
+  }
+  return value as unknown as Plan
 }
 
 /** Would executing it do anything at all? */

@@ -1,4 +1,11 @@
-import { groupResource, type KubeObject, messageOf, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import {
+  apiVersionOf,
+  groupResource,
+  type KubeObject,
+  messageOf,
+  type ObjectKey,
+  type ResourceType,
+} from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import { fieldsBelow } from '../definition/schema.js'
 import { type Kit, kitFor, type ManagedOptions } from '../managed/kit.js'
@@ -95,11 +102,10 @@ async function imagine(options: PlanOptions, subject: Subject, signal: AbortSign
   const { kind, key } = subject
   const { world, concurrency: _, ...rest } = options
   const record = new TurnRecord()
-  const identity = { apiVersion: `${kind.type.group}/${kind.type.version}`, kind: kind.type.kind, ...key }
   const before = await world.find(kind.type, key).catch((error: unknown) => messageOf(error))
   if (before === undefined || typeof before === 'string') {
     const error = before ?? `there is no ${kind.type.kind} ${key.name}`
-    return { record, resource: failed(identity, error) }
+    return { record, resource: failedPlan(kind, key, error) }
   }
   const client = world.client((write) => record.wrote(write))
   const kit: Kit = kitFor(imaginedKind(kind), { ...rest, client, witness: record })
@@ -111,15 +117,19 @@ async function imagine(options: PlanOptions, subject: Subject, signal: AbortSign
     error = messageOf(thrown)
   }
   const { object } = subject
-  const resource = { ...identity, ...(object ? { object } : {}), ...told(kind, record, before, error) }
+  const resource = { ...identityOf(kind, key), ...(object ? { object } : {}), ...told(kind, record, before, error) }
   return { record, resource }
 }
 
-const failed = (
-  identity: Pick<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace'>,
-  error: string,
-): PlannedResource => ({
-  ...identity,
+const identityOf = ({ type }: ManagedKind, key: ObjectKey) => ({
+  apiVersion: apiVersionOf(type),
+  kind: type.kind,
+  ...key,
+})
+
+/** What is told of an object that cannot be planned for. */
+export const failedPlan = (kind: ManagedKind, key: ObjectKey, error: string): PlannedResource => ({
+  ...identityOf(kind, key),
   outcome: 'error',
   because: error,
   steps: [],

@@ -1,11 +1,11 @@
 import { type Condition, groupResource, isObject, type KubeObject } from '@crosstie/kube'
 import { type Secret, secretType } from '../connection/publish.js'
+import type { Node } from '../definition/schema.js'
 import { lateInitManager } from '../managed/act.js'
-import { digestOf, type Intended, needsApproval } from '../managed/approval.js'
+import { approvedPlan, digestOf, type Intended, needsApproval } from '../managed/approval.js'
 import type { Decision } from '../managed/decide.js'
 import type { Gathered } from '../managed/gather.js'
 import type { Witness } from '../managed/kit.js'
-import { annotationOf, annotations } from '../managed/meta.js'
 import { referenceManager } from '../managed/references.js'
 import { connectionSecretOf, GENERATED } from '../managed/secrets.js'
 import type { Turn } from '../managed/turn.js'
@@ -57,7 +57,7 @@ export class TurnRecord implements Witness {
     const turn = this.#turn
     const digest = this.#digest ? { digest: this.#digest } : {}
     if (!turn || !needsApproval(turn)) return { approval: 'NotRequired', ...digest }
-    const approved = annotationOf(turn.managed, annotations.approvedPlan)
+    const approved = approvedPlan(turn.managed)
     if (approved === '') return { approval: 'Required', ...digest }
     return { approval: !this.#digest || approved === this.#digest ? 'Approved' : 'Stale', ...digest }
   }
@@ -104,8 +104,9 @@ export class TurnRecord implements Witness {
   }
 
   #createFields({ forProvider, tags = {} }: Intended): readonly PlannedField[] {
-    const field = this.#turn?.kit.kind.tags?.field
-    const fields = fieldsOf(field ? { ...forProvider, [field]: tags } : forProvider, this.#telling)
+    const kind = this.#turn?.kit.kind
+    const told = kind ? (parametersIn(kind.parameters, forProvider) as object) : forProvider
+    const fields = fieldsOf(kind?.tags ? { ...told, [kind.tags.field]: tags } : told, this.#telling)
     const generated = new Set(
       (this.#turn?.kit.sensitiveFields ?? [])
         .filter(({ path }) => valueAt(forProvider, path) === GENERATED)
@@ -147,6 +148,13 @@ export class TurnRecord implements Witness {
     if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#masked(inner)]))
   }
+}
+
+/** Without references and names of Secrets: the provider is told what they lead to. */
+function parametersIn(node: Node, value: unknown): unknown {
+  if (node.type !== 'object' || !isObject(value)) return value
+  const fields = Object.entries(node.fields ?? {}).filter(([name]) => value[name] !== undefined)
+  return Object.fromEntries(fields.map(([name, field]) => [name, parametersIn(field, value[name])]))
 }
 
 function valueAt(values: unknown, path: readonly string[]): unknown {

@@ -1,0 +1,178 @@
+import { sleep } from '@crosstie/controller'
+import {
+  groupKind,
+  groupResource,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ObjectKey,
+  systemClock,
+  timestamp,
+} from '@crosstie/kube'
+import {
+  budgets,
+  failedPlan,
+  Imagination,
+  type ManagedKind,
+  type Plan,
+  type PlannedResource,
+  plan,
+  planOf,
+  type Subject,
+  tryApply,
+} from '@crosstie/resources'
+import { type Command, type Input, textsOf, UsageError } from '../command.js'
+import { featureOptions, featuresOf } from '../features.js'
+import { providerOptions, providersOf } from '../providers.js'
+import { loadRegistry } from '../registry.js'
+import { type Api, accessOptions, namespaceOptions } from './access.js'
+import { adviceFor } from './advice.js'
+import { inOrder } from './apply.js'
+import { type Manifest, readManifests } from './manifests.js'
+import { listAll } from './objects.js'
+
+const CALLS_PER_SECOND = 20
+
+/** What every command that plans can be told. */
+export const planningOptions: Command['options'] = {
+  filename: {
+    type: 'string',
+    short: 'f',
+    multiple: true,
+    value: 'FILE',
+    help: 'Plan for these manifests, as if they were applied: a file, a folder, or - (repeatable)',
+  },
+  all: { type: 'boolean', help: 'Plan for every managed resource' },
+  delete: { type: 'boolean', help: 'Plan as if the objects were deleted' },
+  force: { type: 'boolean', help: 'With -f: take over fields that somebody else applied' },
+  'field-manager': {
+    type: 'string',
+    value: 'NAME',
+    help: 'With -f: whose fields those of new objects are',
+    default: 'crosstie',
+  },
+  ...namespaceOptions,
+  ...providerOptions,
+  ...featureOptions,
+  ...accessOptions,
+}
+
+/** A plan for what the command line names. Nothing is changed anywhere. */
+export async function planFor(input: Input, api: Api): Promise<Plan> {
+  const { values, words, signal, progress } = input
+  const files = textsOf(values, 'filename')
+  const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
+  if (ways !== 1) throw new UsageError('say what to plan for: -f FILE, KIND/NAME, KIND, or --all')
+  const { kinds: managed } = await loadRegistry(providersOf(values))
+  const world = new Imagination(api.client)
+  const scene: Scene = { input, api, world, managed }
+  const { subjects, failed } = await progress.during('reading the objects', () =>
+    files.length > 0 ? applied(scene, readManifests(files)) : named(scene),
+  )
+  if (values['delete']) await imagineDeletions(world, subjects)
+  const options = {
+    world,
+    features: featuresOf(values),
+    budgets: budgets({ perSecond: CALLS_PER_SECOND, burst: 5 * CALLS_PER_SECOND, clock: systemClock, sleep }),
+  }
+  const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
+    plan(options, subjects, signal),
+  )
+  return planOf([...resources, ...failed])
+}
+
+interface Scene {
+  readonly input: Input
+  readonly api: Api
+  readonly world: Imagination
+  readonly managed: readonly ManagedKind[]
+}
+
+interface Chosen {
+  readonly subjects: readonly Subject[]
+  /** Those that cannot even be planned for. */
+  readonly failed: readonly PlannedResource[]
+}
+
+const kindOf = (managed: readonly ManagedKind[], served: { readonly group: string; readonly kind: string }) =>
+  managed.find(({ type }) => groupKind(type) === groupKind(served))
+
+/** The objects that the words of the command line mean. */
+async function named({ input: { values, words, signal }, api, managed }: Scene): Promise<Chosen> {
+  const kinds = await api.kinds()
+  const everything = managed.flatMap(({ type }) => kinds.all.filter((k) => groupResource(k) === groupResource(type)))
+  const targets = values['all'] ? everything.map((kind) => ({ kind, name: undefined })) : kinds.targets(words)
+  const subjects: Subject[] = []
+  for (const { kind: served, name } of targets) {
+    const kind = kindOf(managed, served)
+    if (!kind) {
+      // A word such as `managed` may mean kinds of providers that are not ours to plan for.
+      if (targets.length > 1 && name === undefined) continue
+      const from = 'only managed resources of the providers of --providers can be planned for'
+      throw new UsageError(`${served.kind} (${served.group || 'core'}) is no managed kind: ${from}`)
+    }
+    if (name === undefined) {
+      const objects = await listAll(api.client, kind.type, { signal })
+      subjects.push(...objects.map(({ metadata }) => ({ kind, key: keyOf(metadata) })))
+    } else {
+      const key = api.keyOf(kind.type, name)
+      await api.client.get(kind.type, key, { signal })
+      subjects.push({ kind, key })
+    }
+  }
+  return { subjects, failed: [] }
+}
+
+/** What manifests would make of the objects, in the order in which they need each other. */
+async function applied({ input, api, world, managed }: Scene, manifests: readonly Manifest[]): Promise<Chosen> {
+  const { values, signal } = input
+  const kinds = await api.kinds()
+  const subjects: Subject[] = []
+  const failed: PlannedResource[] = []
+  const how = { force: values['force'] === true, fieldManager: String(values['field-manager']), signal }
+  for (const { object, source } of inOrder(manifests)) {
+    const served = kinds.of(object)
+    if (!served) throw new UsageError(`${source}: the server has no ${object.kind} of ${object.apiVersion}`)
+    const kind = kindOf(managed, served)
+    const wanted = placed(object, served.namespaced ? api.namespace : undefined)
+    try {
+      const { object: after, as } = await tryApply(api.client, served, wanted, how)
+      world.imagine(served, kind ? inVersion(kind, after) : after)
+      if (kind) subjects.push({ kind, key: keyOf(after.metadata), object: as })
+    } catch (error) {
+      signal.throwIfAborted()
+      // Its namespace is in the same files: it can be imagined, but nobody has checked it.
+      if (!kind && isNotFound(error)) world.imagine(served, wanted)
+      else if (kind) failed.push(failedPlan(kind, keyOf(wanted.metadata), `${source}: ${withAdvice(error)}`))
+      else throw new Error(`${source}: ${object.kind} ${object.metadata.name}: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  return { subjects, failed }
+}
+
+function withAdvice(error: unknown): string {
+  const advice = adviceFor(error)
+  return advice ? `${messageOf(error)}. ${advice}` : messageOf(error)
+}
+
+function placed(object: KubeObject, namespace: string | undefined): KubeObject {
+  return namespace && !object.metadata.namespace ? { ...object, metadata: { ...object.metadata, namespace } } : object
+}
+
+function inVersion(kind: ManagedKind, object: KubeObject): KubeObject {
+  const apiVersion = `${kind.type.group}/${kind.type.version}`
+  if (object.apiVersion === apiVersion) return object
+  return kind.convert ? kind.convert(object, kind.type.version) : { ...object, apiVersion }
+}
+
+async function imagineDeletions(world: Imagination, subjects: readonly Subject[]): Promise<void> {
+  for (const { kind, key } of subjects) {
+    const object = await world.find(kind.type, key)
+    if (object) world.imagineDeleted(kind.type, object, timestamp(systemClock.now()))
+  }
+}
+
+const keyOf = ({ name = '', namespace }: KubeObject['metadata']): ObjectKey => ({
+  name,
+  ...(namespace ? { namespace } : {}),
+})
