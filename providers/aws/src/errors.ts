@@ -7,7 +7,8 @@ import { type AwsCall, actionOf, isRead } from './actions.js'
  * - `notFound`, `exists`: there is no such thing, or there is one already.
  * - `denied`, `credentials`: not allowed, or nobody that AWS knows.
  * - `quota`: more than the account may have. `inUse`, `protected`: cannot be deleted yet.
- * - `unreachable`: no answer. `invalid`: whatever else AWS refuses.
+ * - `unsupported`: not every region, or emulator, has it. `unreachable`: no answer.
+ * - `invalid`: whatever else AWS refuses.
  */
 export type Trouble =
   | 'notFound'
@@ -17,6 +18,7 @@ export type Trouble =
   | 'quota'
   | 'inUse'
   | 'protected'
+  | 'unsupported'
   | 'unreachable'
   | 'invalid'
 
@@ -41,11 +43,15 @@ export function troubleOf(error: unknown): Trouble | undefined {
 export const isNotFound = (error: unknown): boolean => troubleOf(error) === 'notFound'
 
 /** What the call gives, or undefined when there is no such thing. */
-export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined> {
+export const unlessNotFound = <T>(call: Promise<T>) => unless(call, 'notFound')
+
+/** What the call gives, or undefined when it ends in one of these troubles. */
+export async function unless<T>(call: Promise<T>, ...troubles: readonly Trouble[]): Promise<T | undefined> {
   try {
     return await call
   } catch (error) {
-    if (isNotFound(error)) return undefined
+    const trouble = troubleOf(error)
+    if (trouble && troubles.includes(trouble)) return undefined
     throw error
   }
 }
@@ -71,6 +77,7 @@ const troubles: readonly (readonly [RegExp, Trouble])[] = [
   [/(LimitExceeded|QuotaExceeded|TooMany[A-Z]|InsufficientInstanceCapacity)/, 'quota'],
   [/^(DependencyViolation|DeleteConflict|BucketNotEmpty|ResourceInUse|.+\.InUse|ScalingActivityInProgress)/, 'inUse'],
   [/^OperationNotPermitted/, 'protected'],
+  [/^(X?NotImplemented|MethodNotAllowed|UnsupportedArgument|UnsupportedOperation|OptInRequired)/, 'unsupported'],
 ]
 
 // Services have no code of its own for this, only words.
@@ -101,15 +108,23 @@ export function translate(raw: unknown, call: AwsCall): unknown {
     const message = `${at}: the answer was lost: ${words} (${code})`
     return isRead(call) ? new AwsError(message, 'unreachable', code) : new UncertainError(message)
   }
+  const elsewhere = error.$response?.headers?.['x-amz-bucket-region']
+  if (status === MOVED && elsewhere) {
+    return new AwsError(`${at}: the bucket is in ${elsewhere}. Set spec.forProvider.region to it`, 'invalid', code)
+  }
   const trouble = protection.test(words) ? 'protected' : troubleFor(code, status)
   return new AwsError(`${at}: ${explain(trouble, code, words, call)}`, trouble, code)
 }
+
+const NOT_IMPLEMENTED = 501
+const MOVED = 301
 
 /** A failure that may be gone a moment later, and says nothing of whether the call took effect. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { $metadata, code = '', name } = error as SdkError
-  return lostCodes.has(code) || lostNames.has(name) || ($metadata?.httpStatusCode ?? 0) >= 500
+  const status = $metadata?.httpStatusCode ?? 0
+  return lostCodes.has(code) || lostNames.has(name) || (status >= 500 && status !== NOT_IMPLEMENTED)
 }
 
 function codeOf(error: SdkError): string {

@@ -9,7 +9,8 @@ export const tags = () =>
   s.optional(s.map(s.string(), { shared: true, doc: 'Tags. Those that are not named here belong to others.' }))
 
 /** A policy in JSON, as IAM has it. Compared by what it says, as services write it in ways of their own. */
-export const policyDocument = (doc: string) => s.string({ doc, same: samePolicy })
+export const policyDocument = (doc: string, options: { readonly lateInitialize?: false } = {}) =>
+  s.string({ doc, same: samePolicy, ...options })
 
 /** Do two policies say the same? One value and a list of one are the same to IAM, and so is the order of lists. */
 export function samePolicy(a: string, b: string): boolean {
@@ -34,10 +35,4 @@ function canonical(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return typeof value === 'boolean' ? String(value) : value
   const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, canonical(inner)])
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** Without what is not there: an absent field and one that is undefined are the same to nobody but us. */
-export function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], null> } {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], null> }
 }

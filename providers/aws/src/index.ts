@@ -9,8 +9,10 @@ import { subnet } from './ec2/subnet.js'
 import { vpc } from './ec2/vpc.js'
 import { cluster } from './eks/cluster.js'
 import { nodeGroup } from './eks/nodegroup.js'
+import { role } from './iam/role.js'
 import { dbInstance } from './rds/dbinstance.js'
 import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
+import { bucket } from './s3/bucket.js'
 
 export const provider = defineProvider({
   name: 'aws',
@@ -21,6 +23,8 @@ export const provider = defineProvider({
     securityGroup,
     internetGateway,
     routeTable,
+    role,
+    bucket,
     launchConfiguration,
     autoScalingGroup,
     table,

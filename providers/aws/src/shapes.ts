@@ -86,3 +86,6 @@ function resolved(shape: unknown): unknown {
   }
   return Array.isArray(known) ? known : [known]
 }
+
+/** Of names without abbreviations, what the API calls them. */
+export const capitalized = <N extends string>(name: N) => `${name[0]!.toUpperCase()}${name.slice(1)}` as Capitalize<N>

@@ -1,12 +1,14 @@
 import {
   CreateRouteCommand,
   type CreateRouteRequest,
+  CreateRouteRequest$,
   DeleteRouteCommand,
   type EC2Client,
   ReplaceRouteCommand,
   type Route,
 } from '@aws-sdk/client-ec2'
 import { type Infer, s } from '@crosstie/resources/provider'
+import { capitalized, toApi } from '../shapes.js'
 
 const text = (doc: string) => s.optional(s.string({ doc }))
 
@@ -42,7 +44,7 @@ const targetNames = Object.keys(targets) as Name[]
 /** Routes that somebody made, as the spec would state them: not those that the VPC has, or gateways announce. */
 export function routesOf(told: readonly Route[] | undefined): readonly WantedRoute[] {
   return (told ?? []).filter(isMade).map((each) => {
-    const fields = [...destinationNames, ...targetNames].map((name) => [name, each[inputOf(name) as keyof Route]])
+    const fields = [...destinationNames, ...targetNames].map((name) => [name, each[capitalized(name) as keyof Route]])
     const known = Object.fromEntries(fields.filter(([, value]) => value)) as Record<Name, string>
     return withoutRepetition(known)
   })
@@ -99,8 +101,4 @@ export async function setRoutes(
 
 const destinationOf = (each: WantedRoute): string => destinationNames.map((name) => each[name] ?? '').join('')
 
-function inputsOf(each: WantedRoute): Partial<CreateRouteRequest> {
-  return Object.fromEntries(Object.entries(each).map(([name, value]) => [inputOf(name), value]))
-}
-
-const inputOf = (name: string) => `${name[0]!.toUpperCase()}${name.slice(1)}`
+const inputsOf = (each: WantedRoute) => toApi<Partial<CreateRouteRequest>>(CreateRouteRequest$, each)

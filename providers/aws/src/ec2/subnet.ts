@@ -16,6 +16,7 @@ import { unlessNotFound } from '../errors.js'
 import { region, tags } from '../fields.js'
 import { collect } from '../pages.js'
 import { partly } from '../partly.js'
+import { capitalized } from '../shapes.js'
 import { tagsOf } from '../tags.js'
 import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } from './common.js'
 import { vpc } from './vpc.js'
@@ -194,7 +195,7 @@ async function setAttributes(client: EC2Client, SubnetId: string, wanted: Attrib
     const value = wanted[name]
     // The pool is told along with the attribute that uses it.
     if (value === undefined || name === 'customerOwnedIpv4Pool') continue
-    const input = `${name[0]!.toUpperCase()}${name.slice(1)}` as keyof ModifySubnetAttributeRequest
+    const input = capitalized(name) as keyof ModifySubnetAttributeRequest
     const request = { SubnetId, [input]: typeof value === 'boolean' ? { Value: value } : value }
     if (name === 'mapCustomerOwnedIpOnLaunch' && wanted.customerOwnedIpv4Pool) {
       Object.assign(request, { CustomerOwnedIpv4Pool: wanted.customerOwnedIpv4Pool })

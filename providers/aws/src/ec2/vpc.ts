@@ -16,6 +16,7 @@ import { unlessNotFound } from '../errors.js'
 import { region, tags } from '../fields.js'
 import { collect } from '../pages.js'
 import { partly } from '../partly.js'
+import { capitalized } from '../shapes.js'
 import { tagsOf } from '../tags.js'
 import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } from './common.js'
 
@@ -230,5 +231,3 @@ async function setAttributes(
     await client.send(new ModifyVpcAttributeCommand({ VpcId, [capitalized(name)]: { Value } }), { abortSignal })
   }
 }
-
-const capitalized = <N extends string>(name: N) => `${name[0]!.toUpperCase()}${name.slice(1)}` as Capitalize<N>
