@@ -150,6 +150,7 @@ export class ControlPlane implements AsyncDisposable {
     const find = findIn(this.#informers, client)
     const options = {
       client,
+      api: this.#options.client,
       bindings,
       find,
       ...(events ? { events } : {}),

@@ -101,6 +101,9 @@ export class World implements AsyncDisposable {
   }
 }
 
+/** Short, but long enough for what a stalled process had begun to take effect. */
+const TIMES = { pollSeconds: 1, unreadySeconds: 0.1, callSeconds: 5 }
+
 /** All controllers of one process. */
 export class Crew {
   readonly events: string[] = []
@@ -116,7 +119,7 @@ export class Crew {
       },
     }
     for (const kind of managed) {
-      this.#controllers.start(managedController(kind, { client, events, pollSeconds: 1, unreadySeconds: 0.1 }))
+      this.#controllers.start(managedController(kind, { client, events, ...TIMES }))
     }
     const options = { client, events, bindings, pollSeconds: 1 }
     for (const kind of claimKinds) {

@@ -1,4 +1,5 @@
 import { type Condition, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
+import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
 import { whyNotReady } from '../claim/why.js'
 import {
@@ -25,6 +26,7 @@ import { type Entry, entriesFor, entriesOf, isPartOf, matching, needsOf, type Pa
  */
 export async function reconcileAggregate(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   const aggregate = await read(kit, key, signal)
+  if (!aggregate) kit.leaving.delete(key.name)
   if (!aggregate || !isDeleted(aggregate)) return { after: 'never' }
   if (!aggregate.metadata.finalizers?.includes(aggregateFinalizer)) return { after: 'never' }
   try {
@@ -36,14 +38,12 @@ export async function reconcileAggregate(kit: Kit, key: ObjectKey, signal: Abort
 }
 
 async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
-  // What we remember may be a little old: that nothing is left is believed only when the server says so.
-  const known = await partsOf(kit, aggregate, kit.find, signal)
-  const parts = known.length > 0 ? known : await partsOf(kit, aggregate, kit.findNow, signal)
+  const parts = await partsOf(kit, aggregate, signal)
   const byId = new Map(parts.map((part) => [partId(part.object), part]))
   const isRetained = ({ object }: Part) =>
     (specOf<OfferSpec>(object).reclaimPolicy ?? 'Retain') === 'Retain' && !isDeleted(object)
   const plan = departure(
-    parts.map((part) => ({ id: partId(part.object), needs: needsOf(part), retained: isRetained(part) })),
+    parts.map((part) => ({ id: partId(part.object), needs: needsOf(part, parts), retained: isRetained(part) })),
   )
   await forEach(
     plan.kept.map((id) => byId.get(id)!),
@@ -91,27 +91,49 @@ const isTold = (aggregate: KubeObject): boolean =>
 
 const isKnown = (kit: Kit, entry: Entry): boolean => kit.bindings.some(({ managed }) => refersTo(entry, managed.type))
 
-/** All that is bound to the aggregate, also what lost its labels. */
-async function partsOf(
-  kit: Kit,
-  aggregate: KubeObject,
-  find: Kit['find'],
-  signal: AbortSignal,
-): Promise<readonly Part[]> {
-  const parts = (await matching(kit, aggregate, find)).filter(({ object }) => isPartOf(object, aggregate))
-  const found = new Set(parts.map(({ object }) => partId(object)))
-  const lost = entriesOf(aggregate).filter((entry) => isKnown(kit, entry) && !found.has(`${entry.kind}/${entry.name}`))
+/**
+ * All that is bound to the aggregate, also what lost its labels. What we
+ * remember of them may be a little old, and to not know of a part could mean to
+ * delete what it needs: so the server is asked first, after the aggregate was
+ * deleted, and none that it knew is forgotten before it says that it is gone.
+ * What others make later never comes to life.
+ */
+async function partsOf(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<readonly Part[]> {
+  const { name, uid } = aggregate.metadata
+  const known = kit.leaving.get(name!)
+  const leaving = known?.uid === uid ? known : undefined
+  const found = await boundTo(kit, aggregate, leaving ? kit.find : kit.findNow)
+  const parts = leaving?.parts ?? new Map(entriesOf(aggregate).flatMap((entry) => partOf(kit, entry)))
+  if (!leaving) kit.leaving.set(name!, { uid: uid!, parts })
+  const ids = new Set(found.map(({ object }) => partId(object)))
+  const unseen = [...parts].filter(([id]) => !ids.has(id))
+  for (const { object, binding } of found) parts.set(partId(object), binding)
   const more: Part[] = []
-  await forEach(lost, async (entry) => {
-    const binding = kit.bindings.find(({ managed }) => refersTo(entry, managed.type))!
-    try {
-      const object = await kit.client.get(binding.managed.type, { name: entry.name! }, { signal })
-      if (isPartOf(object, aggregate)) more.push({ binding, object })
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-    }
+  await forEach(unseen, async ([id, binding]) => {
+    const object = await readPart(kit, binding, id, signal)
+    if (object && isPartOf(object, aggregate)) more.push({ binding, object })
+    else parts.delete(id)
   })
-  return [...parts, ...more]
+  if (leaving && found.length + more.length === 0) return await boundTo(kit, aggregate, kit.findNow)
+  return [...found, ...more]
+}
+
+async function boundTo(kit: Kit, aggregate: KubeObject, find: Kit['find']): Promise<readonly Part[]> {
+  return (await matching(kit, aggregate, find)).filter(({ object }) => isPartOf(object, aggregate))
+}
+
+function partOf(kit: Kit, entry: Entry): readonly (readonly [id: string, Binding])[] {
+  const binding = kit.bindings.find(({ managed }) => refersTo(entry, managed.type))
+  return binding ? [[`${entry.kind}/${entry.name}`, binding]] : []
+}
+
+async function readPart(kit: Kit, { managed }: Binding, id: string, signal: AbortSignal) {
+  try {
+    return await kit.api.get(managed.type, { name: id.slice(id.indexOf('/') + 1) }, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }
 
 async function letStay(kit: Kit, aggregate: KubeObject, { binding, object }: Part, signal: AbortSignal): Promise<void> {
@@ -131,6 +153,7 @@ async function remove(kit: Kit, { binding, object }: Part, signal: AbortSignal):
 }
 
 async function release(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
+  kit.leaving.delete(aggregate.metadata.name!)
   const finalizers = withoutFinalizer(aggregate.metadata.finalizers, aggregateFinalizer)
   try {
     await change(kit, aggregateType, aggregate, { metadata: { finalizers } }, signal)

@@ -4,6 +4,7 @@ import type { Kit } from '../claim/kit.js'
 import { type OfferSpec, type Phase, phaseOf, type Reference, refersTo, specOf } from '../claim/words.js'
 import { chosenBy } from '../class/provision.js'
 import { type FoundNode, fieldsBelow, referenceFields } from '../definition/schema.js'
+import { isSelected, type ObjectSelector, referrerOf } from '../reference/resolve.js'
 
 /** A managed resource that matches an aggregate, and how it comes to. */
 export interface Part {
@@ -80,12 +81,15 @@ export function entriesFor(
 export const phaseFor = (ready: boolean, object: KubeObject): Phase =>
   ready || phaseOf(object) === 'Bound' ? 'Bound' : 'Unbindable'
 
-/** Which other objects the part refers to, as `Kind/name`. */
-export function needsOf({ binding, object }: Part): readonly string[] {
+/**
+ * Which other objects the part refers to, as `Kind/name`. Where it has yet to
+ * choose, all that it may choose among `parts`: perhaps it is doing so just now.
+ */
+export function needsOf({ binding, object }: Part, parts: readonly Part[]): readonly string[] {
   const spec = specOf<{ forProvider?: Values; initProvider?: Values }>(object)
   const fields = [...fieldsBelow(binding.managed.parameters)].filter(({ node }) => node.reference)
   return [spec.forProvider, spec.initProvider].flatMap((values) =>
-    values ? fields.flatMap((field) => referred(values, field)) : [],
+    values ? fields.flatMap((field) => [...referred(values, field), ...choosable(object, values, field, parts)]) : [],
   )
 }
 
@@ -120,4 +124,22 @@ function referred(values: Values, { path, node }: FoundNode): readonly string[] 
   const held = parentOf(values, path)?.[ref] as Reference | readonly Reference[] | undefined
   const references = (Array.isArray(held) ? held : held ? [held] : []) as readonly Reference[]
   return references.map(({ name }) => `${node.reference!.to().kind}/${name}`)
+}
+
+/** What a selector matches that has not chosen yet. */
+function choosable(
+  object: KubeObject,
+  values: Values,
+  { path, node }: FoundNode,
+  parts: readonly Part[],
+): readonly string[] {
+  const { ref, selector } = referenceFields(path.at(-1)!, node)
+  const parent = parentOf(values, path)
+  const choosing = parent?.[selector] as ObjectSelector | undefined
+  if (!choosing || parent?.[ref] !== undefined) return []
+  const type = node.reference!.to()
+  const from = referrerOf(object)
+  return parts
+    .filter((part) => part.object !== object && refersTo(part.object, type) && isSelected(from, choosing, part.object))
+    .map((part) => partId(part.object))
 }

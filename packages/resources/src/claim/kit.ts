@@ -22,6 +22,8 @@ import { bindingManager, keyOf, type Reference, refersTo } from './words.js'
 
 export interface ClaimOptions {
   readonly client: Client
+  /** The same API without anything in between that keeps objects; absent: the client is that already. */
+  readonly api?: Client
   /** All combinations that this process owns; those of other kinds of claims are ignored. */
   readonly bindings: readonly Binding[]
   readonly events?: EventRecorder
@@ -35,6 +37,7 @@ export interface ClaimOptions {
 /** Everything that looking after claims or aggregates needs. */
 export interface Kit {
   readonly client: Client
+  readonly api: Client
   readonly bindings: readonly Binding[]
   readonly events: EventRecorder
   readonly clock: Clock
@@ -42,8 +45,17 @@ export interface Kit {
   readonly find: Find
   /** The same, as it is at this moment. */
   readonly findNow: Find
+  /** What is left of aggregates that are being deleted, by their names. */
+  readonly leaving: Map<string, Leaving>
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
+}
+
+/** The parts of a deleted aggregate as the server knew them after it was deleted: none comes to life later. */
+export interface Leaving {
+  readonly uid: string
+  /** By their ids, those that were not seen to be gone. */
+  readonly parts: Map<string, Binding>
 }
 
 export interface ClaimKit extends Kit {
@@ -64,16 +76,18 @@ export interface NotedOffer {
 }
 
 export function kitFor(options: ClaimOptions): Kit {
-  const { client } = options
+  const { client, api = client } = options
   return {
     client,
+    api,
     bindings: options.bindings,
     events: options.events ?? { event: () => {} },
     clock: options.clock ?? systemClock,
     pollSeconds: options.pollSeconds ?? 60,
     ownWrites: new OwnWrites(),
     find: options.find ?? findOn(client),
-    findNow: findOn(client),
+    findNow: findOn(api),
+    leaving: new Map(),
   }
 }
 

@@ -80,6 +80,7 @@ export async function release(turn: Turn): Promise<Next> {
   kit.unresolved.delete(managed.metadata.uid ?? '')
   kit.secretUsers.forget(managed.metadata.uid ?? '')
   kit.sent.delete(managed.metadata.uid ?? '')
+  kit.creating.delete(managed.metadata.uid ?? '')
   kit.followers.forget(managed.metadata.uid ?? '')
   kit.metrics.forget(kit.kind, managed.metadata.uid ?? '')
   return { after: 'never' }

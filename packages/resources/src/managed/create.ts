@@ -3,6 +3,7 @@ import { isConflict, type Json, messageOf } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Created, Present } from '../external/external.js'
 import { awaitApproval, noteExecuted } from './approval.js'
+import { beginning, mayBeUnderWay } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
@@ -53,8 +54,11 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   await writeIntent(turn)
 
   const created = await attemptCreate(turn, () =>
-    callExternal(turn, 'Create', () =>
-      kind.external.create({
+    callExternal(turn, 'Create', () => {
+      // Others count on what was begun taking effect soon, or not at all.
+      if (kind.idempotentCreate && beginning(turn))
+        throw new Error('it took too long until the provider could be asked')
+      return kind.external.create({
         client,
         managed: turn.managed,
         externalName: turn.externalName,
@@ -62,8 +66,8 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
         token: createToken(turn),
         tags,
         signal: turn.signal,
-      }),
-    ),
+      })
+    }),
   )
   await writeAnswer(turn, created.externalName)
   await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()] })
@@ -87,6 +91,9 @@ async function writeIntent(turn: Turn): Promise<void> {
     // Strictly after what is noted already, whatever the clock says: else it would not count as newer.
     const last = Math.max(history.succeeded ?? 0, history.failed ?? 0)
     notes[annotations.createPending] = new Date(Math.max(clock.now(), last + 1)).toISOString()
+  } else {
+    const note = beginning(turn)
+    if (note !== undefined) notes[annotations.creating] = note
   }
   const finalizers = withFinalizer(managed.metadata.finalizers, finalizer)
   const complete = finalizers === managed.metadata.finalizers
@@ -102,9 +109,15 @@ async function writeIntent(turn: Turn): Promise<void> {
  * pending, to be looked for. A name that it got nevertheless is kept.
  */
 async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promise<Created> {
+  const { creating } = turn.kit
+  const uid = turn.managed.metadata.uid ?? ''
+  creating.add(uid)
   try {
-    return await create()
+    const created = await create()
+    creating.delete(uid)
+    return created
   } catch (error) {
+    if (!isUncertain(error)) creating.delete(uid)
     await learnSecrets(turn)
     if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
     await noteFailure(turn, error)
@@ -286,8 +299,10 @@ async function searchByNaturalKey(
 const CLOCK_SKEW = 60_000
 
 /** A create was begun, nobody saw its end, and looking for what it made cannot have an answer yet. */
-export function createInDoubt({ kit, history, managed }: Turn): boolean {
+export function createInDoubt(turn: Turn): boolean {
+  const { kit, history, managed } = turn
   const { kind, clock } = kit
+  if (kind.idempotentCreate) return isDeleted(managed) && mayBeUnderWay(turn)
   if (!history.incomplete || clock.now() - history.pending! >= kind.consistencySeconds * 1000) return false
   if (isDeleted(managed)) return canBeFound(kind)
   // Repeating it is harmless where the name or the token is the same.

@@ -10,6 +10,7 @@ const settled: Facts = {
   exists: true,
   createdRecently: false,
   createInDoubt: false,
+  abandoned: false,
   nameOnlyByToken: false,
   lateInitialize: false,
   differences: [],
@@ -64,6 +65,11 @@ const cases: Record<string, Case> = {
     given: { exists: false, createInDoubt: true },
     want: 'wait',
   },
+  Abandoned: {
+    because: 'the aggregate that it is part of goes away, and has settled in which order without it',
+    given: { exists: false, abandoned: true },
+    want: 'wait',
+  },
   Deleted: { because: 'the user deleted it', given: { deleted: true }, want: 'delete', calls: 'Delete' },
   DeletedAndGone: { because: 'nothing is left to delete', given: { deleted: true, exists: false }, want: 'release' },
   DeletedButOrphaned: {
@@ -99,9 +105,9 @@ for (const [name, { because, given, want, calls = '', suppressed = '' }] of Obje
   })
 }
 
-// Fourteen booleans make 16,384 situations, so we try them all rather than a sample.
+// Fifteen booleans make 32,768 situations, so we try them all rather than a sample.
 test('NeverActsWithoutLeave', () => {
-  for (let bits = 0; bits < 1 << 14; bits++) {
+  for (let bits = 0; bits < 1 << 15; bits++) {
     const bit = (n: number) => (bits & (1 << n)) !== 0
     const may = { create: bit(0), update: bit(1), delete: bit(2), lateInitialize: bit(3), observe: bit(4) }
     const facts: Facts = {
@@ -116,6 +122,7 @@ test('NeverActsWithoutLeave', () => {
       upToDate: bit(12),
       may,
       onlyObserve: bit(13),
+      abandoned: bit(14),
     }
     const { calls, do: act, lateInitialize } = decide(facts)
     const situation = JSON.stringify(facts)
@@ -126,6 +133,7 @@ test('NeverActsWithoutLeave', () => {
     if (calls.includes('Delete'))
       assert.ok(may.delete && facts.exists && facts.deleted && !facts.otherFinalizers, situation)
     if (lateInitialize) assert.ok(may.lateInitialize && facts.exists && !facts.deleted, situation)
+    if (facts.abandoned && !facts.deleted) assert.ok(!calls.includes('Create'), situation)
     if (act === 'release') assert.ok(facts.deleted && (!facts.exists || !may.delete), situation)
     assert.ok(calls.length <= 1, situation)
   }

@@ -13,6 +13,8 @@ export interface Facts {
   readonly createInDoubt: boolean
   /** The external resource cannot be found by looking, but a create with the same token tells its name. */
   readonly nameOnlyByToken: boolean
+  /** The aggregate that it was made for is going away, or gone. */
+  readonly abandoned: boolean
   /** There is something to fill in that the user left open. */
   readonly lateInitialize: boolean
   /** Where spec and external resource differ, without what the user told us to ignore. */
@@ -56,6 +58,7 @@ const rules: readonly Rule[] = [
   nameOfDoubtfulCreate,
   deleteExternal,
   releaseManaged,
+  abandonedByAggregate,
   createExternal,
   absentAndNotOursToCreate,
 ]
@@ -119,6 +122,11 @@ function releaseManaged({ deleted, exists }: Facts): Decision | undefined {
   if (!deleted) return undefined
   const suppressed: Suppressed[] = exists ? [{ action: 'delete', because: 'the policies do not allow Delete' }] : []
   return decision('release', 'the object was deleted', { suppressed })
+}
+
+// It will be deleted with the rest of it, and in which order was settled without it.
+function abandonedByAggregate({ exists, abandoned }: Facts): Decision | undefined {
+  if (!exists && abandoned) return pending('Waiting to be deleted: the aggregate that it is part of goes away')
 }
 
 function createExternal({ exists, may }: Facts): Decision | undefined {

@@ -1,5 +1,6 @@
 import { conditionsOf } from '@crosstie/kube'
 import type { Difference, Present, Sight } from '../external/external.js'
+import { isAbandoned } from './abandoned.js'
 import { callExternal } from './call.js'
 import { createInDoubt, identityTags, nameOnlyByToken, searchLost, tagsFor } from './create.js'
 import type { Facts } from './decide.js'
@@ -41,7 +42,8 @@ export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
   turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
   if (sight.exists) turn.saw(sight)
-  return { turn, client, sight, forProvider, ...factsOf(turn, sight, forProvider) }
+  const abandoned = !sight.exists && (await isAbandoned(turn))
+  return { turn, client, sight, forProvider, ...factsOf(turn, sight, forProvider, abandoned) }
 }
 
 async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forProvider: Values }> {
@@ -106,7 +108,7 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
 
 type Drawn = Pick<Gathered, 'rotated' | 'removed' | 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
 
-function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
+function factsOf(turn: Turn, sight: Sight, forProvider: Values, abandoned: boolean): Drawn {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
@@ -123,6 +125,7 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values): Drawn {
     createdRecently: createdWithin(history, kit.kind.consistencySeconds * 1000, kit.clock.now()),
     createInDoubt: createInDoubt(turn),
     nameOnlyByToken: nameOnlyByToken(turn),
+    abandoned,
     lateInitialize: Object.keys(fill).length > 0,
     differences,
     upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,

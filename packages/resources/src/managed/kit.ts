@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Client, type Clock, type Condition, type KubeObject, type ObjectKey, systemClock } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
@@ -81,6 +81,11 @@ export interface ManagedOptions {
   /** Has the last word on the interval: spreads polls, or slows some down. */
   readonly adjustPoll?: (managed: KubeObject, seconds: number) => number
   readonly budgets?: Budgets
+  /**
+   * After so long a create that another process began, and that nothing is to
+   * be seen of, is taken to have come to nothing.
+   */
+  readonly callSeconds?: number
   readonly surroundings?: Partial<Surroundings>
   /** A random integer from 0 up to, not including, the bound; for generated passwords. */
   readonly random?: (bound: number) => number
@@ -90,6 +95,10 @@ export interface ManagedOptions {
 /** Everything that a reconcile of one kind needs. Settled once: past this nobody asks whether an option was given. */
 export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroundings' | 'witness'>> {
   readonly kind: ManagedKind
+  /** Tells us from others who look after the same kind. */
+  readonly id: string
+  /** Objects whose create is under way here, or was cut off, by uid. */
+  readonly creating: Set<string>
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
@@ -123,6 +132,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
 export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
   return {
     kind,
+    id: randomBytes(5).toString('hex'),
+    creating: new Set(),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },
@@ -133,6 +144,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     unreadySeconds: options.unreadySeconds ?? options.pollSeconds ?? 60,
     minPollSeconds: options.minPollSeconds ?? 0,
     adjustPoll: options.adjustPoll ?? ((_, seconds) => seconds),
+    callSeconds: options.callSeconds ?? 30,
     budgets: kind.unmetered ? unlimited : (options.budgets ?? unlimited),
     surroundings: {
       environment: process.env,

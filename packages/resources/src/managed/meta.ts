@@ -10,6 +10,8 @@ export const annotations = {
   createPending: 'crossplane.io/external-create-pending',
   createSucceeded: 'crossplane.io/external-create-succeeded',
   createFailed: 'crossplane.io/external-create-failed',
+  /** Who began a create that may be repeated, and when. */
+  creating: 'crosstie.io/creating',
   /** Which revisions of Secrets the external resource has the values of. */
   secretRevisions: 'crosstie.io/secret-revisions',
   /** Which keys of shared maps we set. */
@@ -173,6 +175,7 @@ export function newReconcileRequest(object: KubeObject): string | undefined {
 const ownNotes: readonly string[] = [
   annotations.createPending,
   annotations.createFailed,
+  annotations.creating,
   annotations.secretRevisions,
   annotations.appliedKeys,
   annotations.executedPlan,

@@ -8,6 +8,7 @@ const settled: Omit<Facts, 'may' | 'onlyObserve'> = {
   exists: true,
   createdRecently: false,
   createInDoubt: false,
+  abandoned: false,
   nameOnlyByToken: false,
   lateInitialize: false,
   differences: [],

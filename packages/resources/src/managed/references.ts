@@ -1,6 +1,13 @@
-import { equal, type KubeObject, messageOf, setFieldValue } from '@crosstie/kube'
+import { equal, messageOf, setFieldValue } from '@crosstie/kube'
 import { referenceFields } from '../definition/schema.js'
-import { extractor, type ObjectReference, type ObjectSelector, resolveMany, resolveOne } from '../reference/resolve.js'
+import {
+  extractor,
+  type ObjectReference,
+  type ObjectSelector,
+  referrerOf,
+  resolveMany,
+  resolveOne,
+} from '../reference/resolve.js'
 import { isDeleted } from './meta.js'
 import { applyOwn, ownsField } from './ownfields.js'
 import { step, type Turn, type Values } from './turn.js'
@@ -64,7 +71,7 @@ async function resolveField(turn: Turn, side: string, values: Values, path: read
   if (!parent || (parent[ref] === undefined && parent[selector] === undefined)) return {}
   const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
   const given = { selector: parent[selector] as ObjectSelector | undefined }
-  const from = referrer(managed)
+  const from = referrerOf(managed)
   // Whoever deletes the reference but leaves the selector wants it chosen anew: what we resolved before goes with it.
   const again = parent[ref] === undefined && ownsField(managed, referenceManager, [side, ...path])
   const current = again ? undefined : parent[name]
@@ -85,10 +92,4 @@ function changes(resolved: Values, held: Values): Values {
   return Object.fromEntries(
     Object.entries(resolved).filter(([name, value]) => !isEmpty(value) && !equal(value, held[name])),
   )
-}
-
-function referrer(managed: KubeObject) {
-  const spec = managed['spec'] as { aggregateRef?: { name?: string; uid?: string } } | undefined
-  const { ownerReferences: owners, namespace } = managed.metadata
-  return { deleted: false, owners, namespace, aggregate: spec?.aggregateRef }
 }

@@ -172,6 +172,20 @@ async function select(reader: Reader, from: Referrer, target: Target, selector: 
   }
 }
 
+/** The object as one who refers to others. */
+export function referrerOf(object: KubeObject): Referrer {
+  const spec = object['spec'] as { aggregateRef?: { name?: string; uid?: string } } | undefined
+  const { ownerReferences: owners, namespace } = object.metadata
+  return { deleted: false, owners, namespace, aggregate: spec?.aggregateRef }
+}
+
+/** Would the selector choose this object? */
+export function isSelected(from: Referrer, selector: ObjectSelector, object: KubeObject): boolean {
+  const { labels = {} } = object.metadata
+  const labelled = Object.entries(selector.matchLabels ?? {}).every(([name, value]) => labels[name] === value)
+  return labelled && matches(from, selector, object)
+}
+
 function matches(from: Referrer, selector: ObjectSelector, object: KubeObject): boolean {
   const spec = object['spec'] as { classRef?: { name?: string }; aggregateRef?: Referrer['aggregate'] } | undefined
   if (selector.matchControllerRef && !haveSameController(from.owners, object.metadata.ownerReferences)) return false

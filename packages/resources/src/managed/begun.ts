@@ -1,0 +1,37 @@
+import { annotationOf, annotations } from './meta.js'
+import type { Turn } from './turn.js'
+
+/**
+ * Kinds whose create may be repeated keep no record of how it ended. What they
+ * keep is who began one, and when: an object must not be let go while a create
+ * of another process may yet take effect, as nobody would ever delete what it
+ * makes. Two processes work on one object when a lease changes hands, or when
+ * nobody keeps them apart.
+ */
+
+const SEPARATOR = ' '
+
+/** Who began to create, and when, in milliseconds; as `<who>=<time>`, with spaces in between. */
+function begunBy(note: string): readonly (readonly [who: string, at: number])[] {
+  const entries = note.split(SEPARATOR).filter((entry) => entry !== '')
+  return entries.map((entry) => [entry.slice(0, entry.indexOf('=')), Date.parse(entry.slice(entry.indexOf('=') + 1))])
+}
+
+/** The note with which we begin to create; undefined when there is one that is good for a while. */
+export function beginning({ kit, managed }: Turn): string | undefined {
+  const now = kit.clock.now()
+  const begun = begunBy(annotationOf(managed, annotations.creating))
+  const isYoung = (at: number, seconds: number) => now - at < seconds * 1000
+  if (begun.some(([who, at]) => who === kit.id && isYoung(at, kit.callSeconds / 2))) return undefined
+  const others = begun.filter(([who, at]) => who !== kit.id && isYoung(at, kit.callSeconds))
+  return [...others, [kit.id, now] as const].map(([who, at]) => `${who}=${new Date(at).toISOString()}`).join(SEPARATOR)
+}
+
+/** May a create that was begun still take effect? Of our own we know when it ended. */
+export function mayBeUnderWay({ kit, managed }: Turn): boolean {
+  const note = annotationOf(managed, annotations.creating)
+  if (note === '') return false
+  const ended = !kit.creating.has(managed.metadata.uid ?? '')
+  const now = kit.clock.now()
+  return begunBy(note).some(([who, at]) => now - at < kit.callSeconds * 1000 && !(ended && who === kit.id))
+}
