@@ -91,6 +91,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#events = new EventRecorder({ client, component: 'crosstie', clock, metrics, log })
     this.#managed = {
       client: options.cached ? new CachedClient(client, this.#informers) : client,
+      api: client,
       clock,
       events: this.#events,
       metrics: managedMetrics(metrics),

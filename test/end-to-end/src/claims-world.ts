@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '@crosstie/apiserver'
-import { Controllers, HttpClient, Informers, kubeconfigAccess } from '@crosstie/controller'
+import { CachedClient, Controllers, HttpClient, Informers, kubeconfigAccess } from '@crosstie/controller'
 import {
   type Client,
   conditionsOf,
@@ -18,6 +18,7 @@ import {
   type Binding,
   claimController,
   claimKinds,
+  findIn,
   type ManagedKind,
   managedController,
 } from '@crosstie/resources'
@@ -113,15 +114,17 @@ export class Crew {
   constructor(client: Client, { bindings, managed }: WorldOptions) {
     this.#informers = new Informers(client)
     this.#controllers = new Controllers({ informers: this.#informers, backoff: { baseMs: 20, maxMs: 500 } })
+    const cached = new CachedClient(client, this.#informers)
     const events = {
       event: (object: KubeObject, type: string, reason: string, message: string) => {
         this.events.push(`${object.kind}/${object.metadata.name} ${type} ${reason}: ${message}`)
       },
     }
     for (const kind of managed) {
-      this.#controllers.start(managedController(kind, { client, events, ...TIMES }))
+      this.#controllers.start(managedController(kind, { client: cached, api: client, events, ...TIMES }))
     }
-    const options = { client, events, bindings, pollSeconds: 1 }
+    const find = findIn(this.#informers, cached)
+    const options = { client: cached, api: client, find, events, bindings, pollSeconds: 1 }
     for (const kind of claimKinds) {
       if (bindings.some(({ claim }) => claim === kind)) this.#controllers.start(claimController(kind, options))
     }

@@ -17,6 +17,11 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#objects.get(keyText(key))
   }
 
+  /** By its text. */
+  has(key: string): boolean {
+    return this.#objects.has(key)
+  }
+
   values(): IterableIterator<T> {
     return this.#objects.values()
   }

@@ -1,9 +1,11 @@
 import {
   type ApplyOptions,
   type ApplyTarget,
+  apiVersionOf,
   type CallOptions,
   type Client,
   type DeleteOptions,
+  everything,
   type GetOptions,
   type GroupVersion,
   type KubeList,
@@ -12,6 +14,7 @@ import {
   notFound,
   type ObjectKey,
   type Patch,
+  parseLabelSelector,
   type ResourceType,
   type WatchEvent,
   type WatchOptions,
@@ -22,8 +25,8 @@ import type { Informer } from './informer.js'
 import type { Informers } from './informers.js'
 
 /**
- * A Client that reads single objects of watched kinds from memory, and asks the
- * server for all else. What was written through it is read back at once, even
+ * A Client that reads objects and whole lists of watched kinds from memory, and
+ * asks the server for all else. What was written through it is read back at once, even
  * before the watch tells of it; writes from an old state still fail, by their
  * revision.
  */
@@ -47,7 +50,28 @@ export class CachedClient implements Client {
   }
 
   async list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>> {
-    return await this.#client.list(type, options)
+    const { labelSelector = '', namespace, signal: _, ...rest } = options ?? {}
+    const informer = this.#informers.known(type)
+    // Pages, revisions and fields are the server's business.
+    if (!informer?.isSynced || Object.values(rest).some((given) => given !== undefined)) {
+      return await this.#client.list(type, options)
+    }
+    const { matches } = labelSelector ? parseLabelSelector(labelSelector) : everything
+    const found: [key: string, object: T][] = []
+    for (const [key, object] of this.#known<T>(informer)) {
+      if (namespace !== undefined && object.metadata.namespace !== namespace) continue
+      if (matches(object.metadata.labels ?? {})) found.push([key, object])
+    }
+    // As the server would: whoever takes the first of several takes the same one every time.
+    found.sort(([a], [b]) => (a < b ? -1 : 1))
+    const items = found.map(([, object]) => object)
+    return { apiVersion: apiVersionOf(type), kind: `${type.kind}List`, metadata: {}, items }
+  }
+
+  *#known<T extends KubeObject>(informer: Informer): Generator<[key: string, object: T]> {
+    const ahead = this.#ahead.get(informer)
+    for (const [key, object] of informer.cache.entries()) yield [key, (ahead?.get(key) ?? object) as T]
+    for (const [key, object] of ahead ?? []) if (!informer.cache.has(key)) yield [key, object as T]
   }
 
   watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {

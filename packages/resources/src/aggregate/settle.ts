@@ -1,17 +1,9 @@
-import { type Condition, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
+import { type Condition, groupResource, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
+import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
 import { attempts, partName } from '../claim/names.js'
 import { isReady, whyNotAllReady } from '../claim/why.js'
-import {
-  called,
-  calledBy,
-  claimAnnotations,
-  type OfferSpec,
-  phaseOf,
-  referenceTo,
-  refersTo,
-  specOf,
-} from '../claim/words.js'
+import { called, calledBy, claimAnnotations, type OfferSpec, phaseOf, referenceTo, specOf } from '../claim/words.js'
 import { type Contribution, contributions, readClass } from '../class/candidates.js'
 import { managedFor } from '../class/provision.js'
 import { refuseTakenNames } from '../class/taken.js'
@@ -77,13 +69,14 @@ async function unprovisioned(
   const given = classRef && (await readClass(kit, classRef, signal))
   if (!given) return []
   const ours = matched.filter(({ object }) => isPartOf(object, aggregate))
-  return (await contributions(kit, given)).filter(({ binding, class: { metadata } }) => {
-    return !ours.some(({ object }) => {
-      const made = specOf<OfferSpec>(object).classRef
-      return made && made.name === metadata.name && refersTo(made, binding.managed.classType)
-    })
-  })
+  const classes = new Set(ours.map(({ binding, object }) => nameOf(binding, specOf<OfferSpec>(object).classRef?.name)))
+  return (await contributions(kit, given)).filter(
+    (each) => !classes.has(nameOf(each.binding, each.class.metadata.name)),
+  )
 }
+
+const nameOf = ({ managed }: Binding, className: string | undefined): string =>
+  `${groupResource(managed.classType)}/${className}`
 
 async function provisionParts(
   kit: Kit,

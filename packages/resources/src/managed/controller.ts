@@ -57,9 +57,12 @@ function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
   return [...new Map(targets.map((type) => [groupResource(type), type])).values()]
 }
 
-/** What could not be resolved may resolve when anything of the referenced kind changes. */
+/** What could not be resolved may resolve when what it refers to, or may choose, changes. */
 function whoWaitFor(kit: Kit, type: ResourceType): Watched {
-  return { type, concerns: () => [...kit.unresolved.values()] }
+  const awaiting = function* (object: KubeObject) {
+    for (const { key, awaits } of kit.unresolved.values()) if (awaits(object)) yield key
+  }
+  return { type, concerns: awaiting }
 }
 
 /** A value that changed in a Secret is for the provider to know. */

@@ -286,7 +286,7 @@ async function searchByNaturalKey(
       (createdAt === undefined || Date.parse(createdAt) >= history.pending! - CLOCK_SKEW),
   )
   if (fits.length === 0) return undefined
-  const { items } = await kit.client.list(kit.kind.type, { signal: turn.signal })
+  const { items } = await kit.api.list(kit.kind.type, { signal: turn.signal })
   const taken = new Set(items.filter(({ metadata }) => metadata.uid !== uid).map(externalNameOf))
   const found = fits.find(
     ({ externalName }) => !taken.has(externalName!) && (kit.claimed.get(externalName!) ?? uid) === uid,

@@ -92,6 +92,12 @@ export interface ManagedOptions {
   readonly witness?: Witness
 }
 
+export interface Unresolved {
+  readonly key: ObjectKey
+  /** Might the reference resolve now that this object changed? */
+  awaits(object: KubeObject): boolean
+}
+
 /** Everything that a reconcile of one kind needs. Settled once: past this nobody asks whether an option was given. */
 export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroundings' | 'witness'>> {
   readonly kind: ManagedKind
@@ -115,8 +121,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly touched: Map<string, number>
   /** Fields of status.atProvider that the CRD on the server does not have. */
   readonly pruned: Set<string>
-  /** Objects whose references lead nowhere yet, by uid. */
-  readonly unresolved: Map<string, ObjectKey>
+  /** Objects whose references lead nowhere yet, by uid, and what would be news to them. */
+  readonly unresolved: Map<string, Unresolved>
   /** Which objects read which Secrets. */
   readonly secretUsers: SecretUsers
   /** Digests of the sensitive values that the provider was given last, by uid and field, for this process alone. */

@@ -1,13 +1,15 @@
-import { equal, messageOf, setFieldValue } from '@crosstie/kube'
-import { referenceFields } from '../definition/schema.js'
+import { equal, findInChain, messageOf, setFieldValue } from '@crosstie/kube'
+import { type Node, referenceFields } from '../definition/schema.js'
 import {
   extractor,
+  isSelected,
   type ObjectReference,
   type ObjectSelector,
   referrerOf,
   resolveMany,
   resolveOne,
 } from '../reference/resolve.js'
+import type { Unresolved } from './kit.js'
 import { isDeleted } from './meta.js'
 import { applyOwn, ownsField } from './ownfields.js'
 import { step, type Turn, type Values } from './turn.js'
@@ -25,7 +27,8 @@ export async function resolveReferences(turn: Turn): Promise<void> {
   const { unresolved } = turn.kit
   const { uid = '', name, namespace } = turn.managed.metadata
   const resolved = await step({ reason, both: true }, () => resolveAll(turn)).catch((error) => {
-    unresolved.set(uid, { name: name!, ...(namespace ? { namespace } : {}) })
+    const awaits = findInChain(error, FieldError)?.awaits ?? (() => true)
+    unresolved.set(uid, { key: { name: name!, ...(namespace ? { namespace } : {}) }, awaits })
     throw error
   })
   unresolved.delete(uid)
@@ -48,25 +51,60 @@ async function resolveAll(turn: Turn): Promise<Values> {
         }
       } catch (error) {
         const where = `spec.${side}.${path.join('.')}`
-        throw new Error(`cannot resolve references: ${where}: ${messageOf(error)}`, { cause: error })
+        const message = `cannot resolve references: ${where}: ${messageOf(error)}`
+        throw new FieldError(message, awaitedBy(turn, values, path), { cause: error })
       }
     }
   }
   return found
 }
 
-const fieldOf = (field: string) => ({ field })
+/** A field's reference leads nowhere yet. */
+class FieldError extends Error {
+  constructor(
+    message: string,
+    readonly awaits: Unresolved['awaits'],
+    options: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
 
-async function resolveField(turn: Turn, side: string, values: Values, path: readonly string[]): Promise<Values> {
-  const { kit, managed } = turn
+/** What would be news to a field: the objects that its references name, or else those that its selector may choose. */
+function awaitedBy({ kit, managed }: Turn, values: Values, path: readonly string[]): Unresolved['awaits'] {
+  const { parent, field } = fieldAt(kit.kind.parameters, values, path)
+  const { ref, selector } = referenceFields(path.at(-1)!, field)
+  const type = field.reference!.to()
+  const held = parent?.[ref] as ObjectReference | readonly ObjectReference[] | undefined
+  const names = [held ?? []].flat().map((reference) => (reference as ObjectReference).name)
+  const choosing = parent?.[selector] as ObjectSelector | undefined
+  const from = referrerOf(managed)
+  return (object) =>
+    object.kind === type.kind &&
+    (names.includes(object.metadata.name!) || (choosing !== undefined && isSelected(from, choosing, object)))
+}
+
+/** Where a field is, or would be. */
+function fieldAt(
+  parameters: Node,
+  values: Values,
+  path: readonly string[],
+): { parent: Values | undefined; field: Node } {
   let parent: Values | undefined = values
-  let node = kit.kind.parameters
+  let node = parameters
   for (const name of path.slice(0, -1)) {
     parent = parent?.[name] as Values | undefined
     node = node.fields![name]!
   }
+  return { parent, field: node.fields![path.at(-1)!]! }
+}
+
+const fieldOf = (field: string) => ({ field })
+
+async function resolveField(turn: Turn, side: string, values: Values, path: readonly string[]): Promise<Values> {
+  const { kit, managed } = turn
   const name = path.at(-1)!
-  const field = node.fields![name]!
+  const { parent, field } = fieldAt(kit.kind.parameters, values, path)
   const { ref, selector } = referenceFields(name, field)
   if (!parent || (parent[ref] === undefined && parent[selector] === undefined)) return {}
   const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
