@@ -12,6 +12,7 @@ for (const folder of folders) {
 }
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
+await checkPages()
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
@@ -25,6 +26,15 @@ function checkFile(folder, file) {
     const to = specifier && importedFolder(file, specifier)
     if (to && !mayImport(folder, to)) complaints.push(`${file}:${index + 1}: ${folder} may not import ${to}`)
   })
+}
+
+/** The reference page of a kind must be what its definition says. Only known once it is built. */
+async function checkPages() {
+  if (!existsSync('apps/crosstie/dist/pages.js')) return
+  const { oldPages, referencePages } = await import('../apps/crosstie/dist/pages.js')
+  for (const page of await oldPages('docs/reference', await referencePages())) {
+    complaints.push(`docs/reference/${page} is not what its kind says: run node scripts/pages.mjs`)
+  }
 }
 
 /** A link to a file of ours must lead to one. */

@@ -13,6 +13,7 @@ import { role } from './iam/role.js'
 import { dbInstance } from './rds/dbinstance.js'
 import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
 import { bucket } from './s3/bucket.js'
+import { start } from './start.js'
 
 export const provider = defineProvider({
   name: 'aws',
@@ -33,4 +34,5 @@ export const provider = defineProvider({
     dbSubnetGroup,
     dbInstance,
   ],
+  start,
 })
