@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   AttachInternetGatewayCommand,
   AuthorizeSecurityGroupIngressCommand,
@@ -13,6 +14,7 @@ import {
   EC2Client,
   type ResourceType,
 } from '@aws-sdk/client-ec2'
+import { CreateClusterCommand, CreateNodegroupCommand, EKSClient } from '@aws-sdk/client-eks'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import type { KubeObject } from '@crosstie/kube'
 import { provider } from '@crosstie/provider-aws'
@@ -39,7 +41,9 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
   before(async () => {
     moto = await Moto.start()
     proxy = await CountingProxy.before(moto.url)
-    made = await fill(moto.client(EC2Client, region), Math.ceil(COUNT / OF_EACH_VPC))
+    made = await networks(moto.client(EC2Client, region), Math.ceil((0.9 * COUNT) / OF_EACH_VPC))
+    made += await cluster(moto.client(EKSClient, region))
+    made += await tables(moto.client(DynamoDBClient, region), COUNT - made)
     program = await Program.up('--providers', 'aws')
     const manifests = join(program.folder, 'config.yaml')
     await writeFile(manifests, configFor(proxy.url))
@@ -81,7 +85,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
       }
     }
     assert.equal(planned, made)
-    assert.ok(kinds.size >= 5, [...kinds].join())
+    assert.ok(kinds.size >= 8, [...kinds].join())
     assert.deepEqual(proxy.writes, [], 'only looking was asked of AWS')
     console.log(
       `# ${made} resources of ${kinds.size} kinds: ${listing} calls to list, ${(promoting / made).toFixed(1)} calls for each to observe, promote and settle`,
@@ -134,7 +138,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.['crossplane.io/external-name']
 
 /** Networks as a team makes them by hand or by another tool. Returns how many resources carry the team's tag. */
-async function fill(ec2: EC2Client, networks: number): Promise<number> {
+async function networks(ec2: EC2Client, count: number): Promise<number> {
   let made = 0
   const tagged = (type: ResourceType, name: string) => {
     made++
@@ -144,7 +148,7 @@ async function fill(ec2: EC2Client, networks: number): Promise<number> {
     ]
     return { TagSpecifications: [{ ResourceType: type, Tags }] }
   }
-  for (let i = 0; i < networks; i++) {
+  for (let i = 0; i < count; i++) {
     const CidrBlock = `10.${i % 256}.0.0/16`
     const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock, ...tagged('vpc', `net ${i}`) }))
     const VpcId = Vpc!.VpcId!
@@ -168,6 +172,35 @@ async function fill(ec2: EC2Client, networks: number): Promise<number> {
     }
   }
   return made
+}
+
+async function tables(dynamo: DynamoDBClient, count: number): Promise<number> {
+  const made = Math.max(1, count)
+  for (let i = 0; i < made; i++) {
+    await dynamo.send(
+      new CreateTableCommand({
+        TableName: `Orders_${i}`,
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        ProvisionedThroughput: { ReadCapacityUnits: 1 + i, WriteCapacityUnits: 1 },
+        Tags: [{ Key: 'team', Value: 'payments' }],
+      }),
+    )
+  }
+  return made
+}
+
+/** One with two groups of nodes, which are found by its name. */
+async function cluster(eks: EKSClient): Promise<number> {
+  const tags = { team: 'payments' }
+  const roleArn = 'arn:aws:iam::123456789012:role/eks'
+  const resourcesVpcConfig = { subnetIds: ['subnet-0001', 'subnet-0002'] }
+  await eks.send(new CreateClusterCommand({ name: 'shop', roleArn, resourcesVpcConfig, tags }))
+  for (const nodegroupName of ['small', 'large']) {
+    const subnets = ['subnet-0001']
+    await eks.send(new CreateNodegroupCommand({ clusterName: 'shop', nodegroupName, nodeRole: roleArn, subnets, tags }))
+  }
+  return 3
 }
 
 function observed(name: string, id: string, where: string): string {
