@@ -203,8 +203,9 @@ export function helpFor({ usage, summary, details, examples = [], options, exits
 }
 
 function optionLine([name, { short, value, help, default: preset }]: readonly [string, Option]): string {
-  const left = `  ${short ? `-${short}, ` : '    '}--${name}${value ? ` ${value}` : ''}`
-  const suffix = preset === undefined || preset === false || preset === '' ? '' : ` (default ${preset})`
+  const spelling = preset === true ? `--[no-]${name}` : `--${name}`
+  const left = `  ${short ? `-${short}, ` : '    '}${spelling}${value ? ` ${value}` : ''}`
+  const suffix = typeof preset === 'string' && preset !== '' ? ` (default ${preset})` : ''
   const gap = left.length < HELP_COLUMN ? ' '.repeat(HELP_COLUMN - left.length) : `\n${' '.repeat(HELP_COLUMN)}`
   return `${left}${gap} ${help}${suffix}`
 }

@@ -8,10 +8,10 @@ import type { Input, Option } from './command.js'
 export const featureOptions: Readonly<Record<string, Option>> = {
   'enable-alpha-management-policies': {
     type: 'boolean',
-    help: 'Heed managementPolicies and initProvider; =false ignores them',
+    help: 'Heed managementPolicies and initProvider',
     default: true,
   },
-  'enable-alpha-ignore-changes': { type: 'boolean', help: 'Heed ignoreChanges; =false ignores it', default: true },
+  'enable-alpha-ignore-changes': { type: 'boolean', help: 'Heed ignoreChanges', default: true },
 }
 
 export function featuresOf(values: Input['values']): Features {

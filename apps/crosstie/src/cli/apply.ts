@@ -46,7 +46,7 @@ export async function applyAll(options: ApplyAllOptions): Promise<void> {
         signal.throwIfAborted()
         if (!(error instanceof StatusError) && !(error instanceof UnservedError)) throw error
         const advice = adviceFor(error)
-        told({ manifest, error: advice ? new Error(`${messageOf(error)}. ${advice}`) : error })
+        told({ manifest, error: advice ? new Error(`${messageOf(error)}\n${advice}`) : error })
       }
     })
   }

@@ -37,7 +37,7 @@ const startingWith = (words: readonly string[], start: string): readonly string[
 
 const optionsOf = ({ options }: Command): readonly string[] => [
   '--help',
-  ...Object.keys(options).map((name) => `--${name}`),
+  ...Object.entries(options).map(([name, { default: preset }]) => (preset === true ? `--no-${name}` : `--${name}`)),
 ]
 
 interface Asked {

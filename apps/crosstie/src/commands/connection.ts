@@ -42,7 +42,7 @@ export const connection: Command = {
       })
     })
     const show = values['show'] === true
-    const data = Object.entries((secret['data'] ?? {}) as Record<string, string>)
+    const data = Object.entries((secret['data'] ?? {}) as Record<string, string>).sort(([a], [b]) => (a < b ? -1 : 1))
     const decoded = data.map(([field, text]): [string, string] => [field, Buffer.from(text, 'base64').toString('utf8')])
     for (const line of lines(input, format, decoded, show)) out(line)
     if (format === 'table')

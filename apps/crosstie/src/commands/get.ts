@@ -21,7 +21,7 @@ export const get: Command = {
     'all-namespaces': { type: 'boolean', short: 'A', help: 'In every namespace' },
     selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Only those with these labels, such as app=shop' },
     'field-selector': { type: 'string', value: 'FIELDS', help: 'Only those with these fields' },
-    'no-headers': { type: 'boolean', help: 'Without the heading of the table' },
+    headers: { type: 'boolean', help: 'The heading of the table', default: true },
     ...outputOptions(...objectFormats),
     ...accessOptions,
   },
@@ -98,7 +98,7 @@ async function showTables(input: Input, api: Api, targets: readonly Target[], ou
   tables.forEach(({ kind, table: found }, i) => {
     if (i > 0) out('')
     const rows = rowsOf(found, { wide: output.format === 'wide', everywhere, prefix: prefixed ? kind : undefined })
-    for (const line of table(painted(paint, rows)).slice(values['no-headers'] ? 1 : 0)) out(line)
+    for (const line of table(painted(paint, rows)).slice(values['headers'] ? 0 : 1)) out(line)
   })
   if (tables.length === 0 && missing === 0) err(nothing(api, [...byKind.keys()], everywhere))
   return missing > 0 ? EXIT_NOT_FOUND : EXIT_OK
