@@ -58,8 +58,8 @@ export class TurnRecord implements Witness {
     const digest = this.#digest ? { digest: this.#digest } : {}
     if (!turn || !needsApproval(turn)) return { approval: 'NotRequired', ...digest }
     const approved = approvedPlan(turn.managed)
-    if (approved === '') return { approval: 'Required', ...digest }
-    return { approval: !this.#digest || approved === this.#digest ? 'Approved' : 'Stale', ...digest }
+    if (approved === '' || !this.#digest) return { approval: 'Required', ...digest }
+    return { approval: approved === this.#digest ? 'Approved' : 'Stale', ...digest }
   }
 
   steps(managed: KubeObject): readonly Step[] {
