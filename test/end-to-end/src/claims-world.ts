@@ -27,6 +27,8 @@ import { crdType } from './plane.js'
 export interface WorldOptions {
   readonly bindings: readonly Binding[]
   readonly managed: readonly ManagedKind[]
+  /** How often what is well is looked at again. */
+  readonly pollSeconds?: number
 }
 
 /** An API server, and controllers that run on it until they are killed. */
@@ -103,7 +105,7 @@ export class World implements AsyncDisposable {
 }
 
 /** Short, but long enough for what a stalled process had begun to take effect. */
-const TIMES = { pollSeconds: 1, unreadySeconds: 0.1, callSeconds: 5 }
+const TIMES = { unreadySeconds: 0.1, callSeconds: 5 }
 
 /** All controllers of one process. */
 export class Crew {
@@ -111,7 +113,7 @@ export class Crew {
   readonly #informers: Informers
   readonly #controllers: Controllers
 
-  constructor(client: Client, { bindings, managed }: WorldOptions) {
+  constructor(client: Client, { bindings, managed, pollSeconds = 1 }: WorldOptions) {
     this.#informers = new Informers(client)
     this.#controllers = new Controllers({ informers: this.#informers, backoff: { baseMs: 20, maxMs: 500 } })
     const cached = new CachedClient(client, this.#informers)
@@ -121,10 +123,10 @@ export class Crew {
       },
     }
     for (const kind of managed) {
-      this.#controllers.start(managedController(kind, { client: cached, api: client, events, ...TIMES }))
+      this.#controllers.start(managedController(kind, { client: cached, api: client, events, pollSeconds, ...TIMES }))
     }
     const find = findIn(this.#informers, cached)
-    const options = { client: cached, api: client, find, events, bindings, pollSeconds: 1 }
+    const options = { client: cached, api: client, find, events, bindings, pollSeconds }
     for (const kind of claimKinds) {
       if (bindings.some(({ claim }) => claim === kind)) this.#controllers.start(claimController(kind, options))
     }

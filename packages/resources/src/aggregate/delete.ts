@@ -18,6 +18,7 @@ import { isDeleted, withoutFinalizer } from '../managed/meta.js'
 import { aggregateType } from './define.js'
 import { departure } from './order.js'
 import { type Entry, entriesFor, entriesOf, isPartOf, matching, needsOf, type Part, partId } from './parts.js'
+import { SETTLING_SECONDS, wasTold } from './settle.js'
 
 /**
  * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
@@ -57,6 +58,7 @@ async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): 
   const leaving = [...plan.now, ...plan.later.map(({ id }) => id)]
   const strangers = entriesOf(aggregate).filter((entry) => !isKnown(kit, entry))
   if (leaving.length === 0 && strangers.length === 0) return await release(kit, aggregate, signal)
+  if (wasTold(kit, aggregate)) return { after: 'poll', seconds: SETTLING_SECONDS }
   const describe = (id: string) => called(byId.get(id)!.object)
   const message = [
     ...plan.now
@@ -77,6 +79,7 @@ async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): 
   const said: Condition = { ...conditions.deleting(), message }
   const aggregatedResources = entriesFor(kit, aggregate, parts, ({ object }) => phaseOf(object) ?? 'Unbindable')
   await report(kit, aggregateType, aggregate, { aggregatedResources }, [said], signal)
+  kit.told.set(aggregate.metadata.uid!, kit.clock.now())
   if (plan.cycles.length > 0 && !isTold(aggregate))
     kit.events.event(aggregate, 'Warning', 'CircularReferences', message)
   return { after: 'poll', seconds: kit.pollSeconds }
@@ -154,6 +157,7 @@ async function remove(kit: Kit, { binding, object }: Part, signal: AbortSignal):
 
 async function release(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
   kit.leaving.delete(aggregate.metadata.name!)
+  kit.told.delete(aggregate.metadata.uid!)
   const finalizers = withoutFinalizer(aggregate.metadata.finalizers, aggregateFinalizer)
   try {
     await change(kit, aggregateType, aggregate, { metadata: { finalizers } }, signal)

@@ -45,6 +45,13 @@ export function departure(parts: readonly Leaving[]): Departure {
   }
 }
 
+/** Parts that each need another of them before they can be made: none of them ever is. */
+export function circles(parts: readonly Pick<Leaving, 'id' | 'needs'>[]): readonly (readonly string[])[] {
+  const byId = new Map(parts.map((part) => [part.id, part]))
+  const needs = (id: string) => byId.get(id)!.needs.filter((other) => byId.has(other))
+  return components([...byId.keys()], needs).filter(([id, ...more]) => more.length > 0 || needs(id!).includes(id!))
+}
+
 /** Groups of ids that reach each other; most have one member. Without recursion: a chain may be long. */
 function components(ids: readonly string[], next: (id: string) => readonly string[]): string[][] {
   const index = new Map<string, number>()

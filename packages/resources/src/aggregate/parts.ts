@@ -85,13 +85,23 @@ export const phaseFor = (ready: boolean, object: KubeObject): Phase =>
  * Which other objects the part refers to, as `Kind/name`. Where it has yet to
  * choose, all that it may choose among `parts`: perhaps it is doing so just now.
  */
-export function needsOf({ binding, object }: Part, parts: readonly Part[]): readonly string[] {
+export function needsOf({ binding, object }: Part, parts: readonly Part[], only = anyField): readonly string[] {
   const spec = specOf<{ forProvider?: Values; initProvider?: Values }>(object)
   const fields = [...fieldsBelow(binding.managed.parameters)].filter(({ node }) => node.reference)
   return [spec.forProvider, spec.initProvider].flatMap((values) =>
-    values ? fields.flatMap((field) => [...referred(values, field), ...choosable(object, values, field, parts)]) : [],
+    values
+      ? fields
+          .filter((field) => only(values, field))
+          .flatMap((field) => [...referred(values, field), ...choosable(object, values, field, parts)])
+      : [],
   )
 }
+
+const anyField = (_values: Values, _field: FoundNode): boolean => true
+
+/** Which other parts have to give the part a value before it can be made. */
+export const openNeedsOf = (part: Part, parts: readonly Part[]): readonly string[] =>
+  needsOf(part, parts, (values, { path }) => parentOf(values, path)?.[path.at(-1)!] === undefined)
 
 /**
  * Those that are not ready, causes before effects: a part that waits for a

@@ -11,6 +11,7 @@ import { readConnection, writeConnection } from '../connection/copy.js'
 import { conditions } from '../managed/conditions.js'
 import { mergeConnections } from './connection.js'
 import { aggregateType } from './define.js'
+import { circles } from './order.js'
 import {
   causesFirst,
   entriesFor,
@@ -19,7 +20,9 @@ import {
   isFree,
   isPartOf,
   matching,
+  openNeedsOf,
   type Part,
+  partId,
   phaseFor,
 } from './parts.js'
 
@@ -27,7 +30,17 @@ export interface Settled {
   readonly aggregate: KubeObject
   readonly ready: boolean
   readonly because: string
+  /** Are people told all of that? Not so soon after they were told last. */
+  readonly told: boolean
+  /** There is more to be told soon, if nothing changes by then. */
+  readonly open: boolean
 }
+
+/**
+ * While parts come to be, people are told how far they are now and then, not
+ * with each of them. That all are ready is told at once.
+ */
+export const SETTLING_SECONDS = 1
 
 /**
  * Looks after an aggregate on behalf of its claim: provisions the parts that
@@ -45,7 +58,7 @@ export async function settleAggregate(
   const made = await provisionParts(kit, claim, aggregate, missing, signal)
   const bound = await bindParts(kit, aggregate, matched, signal)
   const parts = inOrder([...bound, ...made])
-  const conflicts = await publish(kit, aggregate, parts, signal)
+  const conflicts = await publish(kit, claim, aggregate, parts, signal)
   return await tell(kit, aggregate, parts, conflicts, signal)
 }
 
@@ -157,19 +170,27 @@ async function bindParts(
 }
 
 /** Brings the connection details of all parts together. The parts' own Secrets stay as they are. */
-async function publish(kit: Kit, aggregate: KubeObject, parts: readonly Part[], signal: AbortSignal) {
+async function publish(
+  kit: Kit,
+  claim: KubeObject,
+  aggregate: KubeObject,
+  parts: readonly Part[],
+  signal: AbortSignal,
+) {
   const to = specOf<OfferSpec>(aggregate).writeConnectionSecretsToRef
   if (!to) return []
   const published = await Promise.all(
     parts.map(async ({ object }) => {
       const from = specOf<OfferSpec>(object).writeConnectionSecretToRef
+      if (from) kit.secretUsers.add(`${from.namespace}/${from.name}`, claim)
       const data = from && (await readConnection(kit.client, object, from, signal))
       const prefix = object.metadata.annotations?.[claimAnnotations.secretPrefix] ?? ''
       return { by: called(object), prefix, data: data ?? {} }
     }),
   )
   const { data, conflicts } = mergeConnections(published)
-  if (Object.keys(data).length > 0) await writeConnection(kit.client, aggregate, to, data, signal)
+  const written = Object.keys(data).length > 0 && (await writeConnection(kit.client, aggregate, to, data, signal))
+  if (written) kit.ownWrites.add(written)
   return conflicts
 }
 
@@ -182,6 +203,7 @@ async function tell(
 ): Promise<Settled> {
   await forEach(parts, async ({ binding, object }) => {
     const phase = phaseFor(isReady(object), object)
+    if (phase === 'Unbindable' && isYoung(kit, object)) return
     if (phase === 'Bound' && phaseOf(object) !== 'Bound') {
       kit.events.event(object, 'Normal', 'BoundToAggregate', `Bound to ${called(aggregate)}`)
     }
@@ -189,14 +211,14 @@ async function tell(
   })
   const aggregatedResources = entriesFor(kit, aggregate, parts, ({ object }) => phaseFor(isReady(object), object))
   const unready = causesFirst(parts.filter(({ object }) => !isReady(object))).map(({ object }) => object)
-  const elsewhere = aggregatedResources.filter(
-    (entry) => entry.bindingPhase !== 'Bound' && !parts.some(({ object }) => object.metadata.uid === entry.uid),
-  )
+  const here = new Set(parts.map(({ object }) => object.metadata.uid))
+  const elsewhere = aggregatedResources.filter((entry) => entry.bindingPhase !== 'Bound' && !here.has(entry.uid))
   const ready = parts.length > 0 && unready.length === 0 && elsewhere.length === 0
   const because =
     unready.length > 0
-      ? whyNotAllReady(unready)
+      ? (whyNever(parts) ?? whyNotAllReady(unready))
       : `waiting for ${elsewhere.map((entry) => calledBy(entry)).join(', ') || 'parts'}`
+  if (!ready && wasTold(kit, aggregate)) return { aggregate, ready, because, told: false, open: true }
   const said = [
     ready
       ? conditions.available()
@@ -207,11 +229,33 @@ async function tell(
   const fields = { aggregatedResources, bindingPhase: 'Bound' }
   const known = new Set(entriesOf(aggregate).map(({ uid }) => uid))
   const written = await report(kit, aggregateType, aggregate, fields, said, signal)
+  if (ready) kit.told.delete(aggregate.metadata.uid!)
+  else kit.told.set(aggregate.metadata.uid!, kit.clock.now())
   const fresh = written !== aggregate ? aggregatedResources.filter(({ uid }) => !known.has(uid)) : []
   for (const entry of fresh) kit.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${calledBy(entry)}`)
   tellConflicts(kit, aggregate, conflicts)
-  return { aggregate: written, ready, because }
+  const open = unready.some((object) => isYoung(kit, object))
+  return { aggregate: written, ready, because, told: true, open }
 }
+
+/** Nobody but whoever wrote the classes can help parts that wait for each other. */
+function whyNever(parts: readonly Part[]): string | undefined {
+  const unready = parts.filter(({ object }) => !isReady(object))
+  const byId = new Map(unready.map((part) => [partId(part.object), part]))
+  const waiting = unready.map((part) => ({ id: partId(part.object), needs: openNeedsOf(part, unready) }))
+  const [circle] = circles(waiting)
+  if (!circle) return undefined
+  const names = circle.map((id) => called(byId.get(id)!.object)).join(', ')
+  return `these refer to each other in a circle, so that none can be made first: ${names}`
+}
+
+/** Was it told moments ago how far the aggregate is? */
+export const wasTold = ({ told, clock }: Kit, { metadata: { uid } }: KubeObject): boolean =>
+  clock.now() - (told.get(uid!) ?? 0) < SETTLING_SECONDS * 1000
+
+/** Times have seconds: what is younger than the next one may be ready in no time. */
+const isYoung = ({ clock }: Kit, { metadata: { creationTimestamp } }: KubeObject): boolean =>
+  clock.now() - Date.parse(creationTimestamp!) < (SETTLING_SECONDS + 1) * 1000
 
 const KEYS = 'ConnectionKeysUnique'
 

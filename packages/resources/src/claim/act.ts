@@ -1,6 +1,6 @@
 import { apiVersionOf, type Condition, isAlreadyExists, isConflict, isNotFound } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
-import { settleAggregate, whyNonsense } from '../aggregate/settle.js'
+import { SETTLING_SECONDS, settleAggregate, whyNonsense } from '../aggregate/settle.js'
 import { readClass } from '../class/candidates.js'
 import { chooseClass } from '../class/choose.js'
 import { aggregateFor, claimReference, managedFor } from '../class/provision.js'
@@ -139,9 +139,12 @@ async function settle(turn: Turn): Promise<Next> {
   kit.waiting.delete(claim.metadata.uid!)
   if (type === aggregateType) {
     kit.claimOf.set(offer!.metadata.name!, keyOf(claim))
-    const { aggregate, ready, because } = await settleAggregate(kit, claim, offer!, signal)
+    const { aggregate, ready, because, told, open } = await settleAggregate(kit, claim, offer!, signal)
     turn.offer = aggregate
-    return await conclude(turn, 'Bound', ready ? undefined : because)
+    const soon: Next = { after: 'poll', seconds: SETTLING_SECONDS }
+    if (!told && phaseOf(claim) === 'Bound') return soon
+    const next = await conclude(turn, 'Bound', ready ? undefined : because)
+    return open ? soon : next
   }
   await takeExternalName(turn)
   const ready = isReady(offer!)
@@ -182,11 +185,14 @@ async function copyConnection({ kit, claim, offer, signal }: Turn, ready: boolea
   const from = writeConnectionSecretToRef ?? writeConnectionSecretsToRef
   if (!to || !from) return
   const key = { namespace: claim.metadata.namespace!, name: to.name }
+  for (const { namespace, name } of [from, key]) kit.secretUsers.add(`${namespace}/${name}`, claim)
   if (!ready && !(await exists(kit, key, signal))) return
   const data = await readConnection(kit.client, offer!, from, signal)
   if (!data) return
   const whole = { ...encoded(kit.kind.connection(decoded(data))), ...data }
-  if (await writeConnection(kit.client, claim, key, whole, signal)) {
+  const written = await writeConnection(kit.client, claim, key, whole, signal)
+  if (written) {
+    kit.ownWrites.add(written)
     kit.events.event(claim, 'Normal', 'PropagatedConnection', `Wrote connection details to the Secret ${to.name}`)
   }
 }
@@ -233,6 +239,10 @@ async function lose(turn: Turn, because: string): Promise<Next> {
 async function release(turn: Turn): Promise<Next> {
   const { kit, claim, signal } = turn
   kit.waiting.delete(claim.metadata.uid!)
+  kit.secretUsers.forget(claim.metadata.uid!)
+  const { name = '', uid = '' } = specOf<ClaimSpec>(claim).resourceRef ?? {}
+  kit.claimOf.delete(name)
+  kit.told.delete(uid)
   const finalizers = withoutFinalizer(claim.metadata.finalizers, claimFinalizer)
   try {
     await change(kit, kit.kind.type, claim, { metadata: { finalizers } }, signal)

@@ -2,6 +2,7 @@ import type { Controller, Watched } from '@crosstie/controller'
 import { groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { aggregateClassType, aggregateType } from '../aggregate/define.js'
 import { reconcileAggregate } from '../aggregate/delete.js'
+import { secretType } from '../connection/publish.js'
 import type { ClaimKind } from './define.js'
 import { type ClaimKit, type ClaimOptions, claimKitFor, kitFor } from './kit.js'
 import { reconcileClaim } from './reconcile.js'
@@ -31,6 +32,7 @@ export function claimController(kind: ClaimKind, options: ClaimOptions): Control
       whoseOffer(kit, aggregateType),
       ...managed.map(({ classType }) => whoWaits(kit, classType)),
       whoWaits(kit, aggregateClassType),
+      whoseConnection(kit),
     ],
   }
 }
@@ -71,6 +73,11 @@ function whoseOffer(kit: ClaimKit, type: ResourceType): Watched {
       return [...waiting, ...labelled(object), ...(aggregateRef ? [] : waitFor(kit, aggregateType.kind))]
     },
   }
+}
+
+/** Connection details go on to the claim as soon as they change; what was written over is put right. */
+function whoseConnection({ secretUsers, ownWrites }: ClaimKit): Watched {
+  return { type: secretType, concerns: (secret) => (ownWrites.take(secret) ? [] : secretUsers.of(secret)) }
 }
 
 function waitFor(kit: ClaimKit, what: string): ObjectKey[] {

@@ -16,6 +16,7 @@ import {
 import { aggregateType } from '../aggregate/define.js'
 import type { EventRecorder } from '../managed/kit.js'
 import { OwnWrites } from '../managed/ownwrites.js'
+import { SecretUsers } from '../managed/secretusers.js'
 import type { Binding, ClaimKind } from './define.js'
 import { type Find, findOn } from './find.js'
 import { bindingManager, keyOf, type Reference, refersTo } from './words.js'
@@ -49,6 +50,10 @@ export interface Kit {
   readonly leaving: Map<string, Leaving>
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
+  /** When people were last told how far an aggregate is, by its uid. */
+  readonly told: Map<string, number>
+  /** Which claims read or write which Secrets. */
+  readonly secretUsers: SecretUsers
 }
 
 /** The parts of a deleted aggregate as the server knew them after it was deleted: none comes to life later. */
@@ -85,6 +90,8 @@ export function kitFor(options: ClaimOptions): Kit {
     clock: options.clock ?? systemClock,
     pollSeconds: options.pollSeconds ?? 60,
     ownWrites: new OwnWrites(),
+    told: new Map(),
+    secretUsers: new SecretUsers(),
     find: options.find ?? findOn(client),
     findNow: findOn(api),
     leaving: new Map(),

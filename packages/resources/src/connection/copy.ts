@@ -21,7 +21,7 @@ export async function readConnection(
 
 /**
  * Makes the data all that the owner's Secret holds. A Secret that is not the
- * owner's is refused, whoever it belongs to (CLM4). True when something was written.
+ * owner's is refused, whoever it belongs to (CLM4). What was written, if anything was.
  */
 export async function writeConnection(
   client: Client,
@@ -29,20 +29,18 @@ export async function writeConnection(
   key: SecretKey,
   data: Data,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<KubeObject | undefined> {
   const existing = await find(client, key, signal)
   if (!existing) {
     const metadata = { ...key, ownerReferences: [controllerReference(owner)] }
     const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: connectionSecretType, data }
-    await client.create(secretType, secret, { signal })
-    return true
+    return await client.create(secretType, secret, { signal })
   }
   if (controllerOf(existing.metadata.ownerReferences)?.uid !== owner.metadata.uid) {
     throw new Error(`the Secret ${key.namespace}/${key.name} exists and belongs to somebody else`)
   }
-  if (equal(existing.data ?? {}, data)) return false
-  await client.update(secretType, { ...existing, data }, { signal })
-  return true
+  if (equal(existing.data ?? {}, data)) return undefined
+  return await client.update(secretType, { ...existing, data }, { signal })
 }
 
 export const decoded = (data: Data): Data => mapValues(data, (value) => Buffer.from(value, 'base64').toString('utf8'))
