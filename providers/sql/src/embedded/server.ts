@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chownSync, closeSync, openSync, statSync, unlinkSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -17,8 +17,6 @@ export interface ServerOptions {
   readonly settings?: readonly string[]
   /** For servers of tests: nothing is written through to the disk. */
   readonly volatile?: boolean
-  /** End the server when this process ends, however it ends. Else it stays, and the next one to start it takes it over. */
-  readonly endWithUs?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -32,8 +30,6 @@ export interface Login {
 
 export interface RunningServer extends AsyncDisposable {
   readonly login: Login
-  /** It was running already: a process before us was killed. */
-  readonly adopted: boolean
   readonly pid: number
 }
 
@@ -55,9 +51,9 @@ const volatileSettings = ['fsync=off', 'full_page_writes=off', 'synchronous_comm
 
 /**
  * Runs a PostgreSQL of our own: made at first, started, and reached on
- * loopback with a password that only the owner of the folder can read. There
- * is never a second server on the folder: one that was left running by a
- * process that was killed is taken over.
+ * loopback with a password that only the owner of the folder can read. It ends
+ * with us, even when we are killed. There is never a second server on the
+ * folder: one that is still there all the same is stopped first.
  */
 export async function startPostgres(options: ServerOptions): Promise<RunningServer> {
   const { dir } = options
@@ -67,22 +63,27 @@ export async function startPostgres(options: ServerOptions): Promise<RunningServ
   if (!(await exists(data))) await initialize(options, data, password)
   const loginAt = (port: number): Login => ({ host: HOST, port, user: SUPERUSER, password })
 
-  const left = await leftRunning(data)
-  if (left && (await answers(loginAt(left.port), () => isPostmaster(left.pid, data), options.signal))) {
-    return running(loginAt(left.port), left.pid, data, true)
-  }
-  if (left) await untilGone(left.pid, data)
+  await stop(await leftRunning(data), data)
   await rm(join(data, 'postmaster.pid'), { force: true })
 
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(dir, attempt > 1)
     const child = launch({ ...options, account: await ownerOf(data, options) }, data, port)
+    const watcher = child.pid === undefined ? undefined : endWithUs(child.pid)
     const alive = async () => child.pid !== undefined && child.exitCode === null && child.signalCode === null
-    if (await answers(loginAt(port), alive, options.signal)) {
+    const refusal = await whyNotIn(loginAt(port), alive, options.signal)
+    if (!refusal) {
       await writeFile(join(dir, 'port'), `${port}\n`)
-      if (options.endWithUs) endWithUs(child.pid!)
-      return running(loginAt(port), child.pid!, data, false)
+      return {
+        login: loginAt(port),
+        pid: child.pid!,
+        async [Symbol.asyncDispose]() {
+          await stop(child.pid, data)
+          watcher?.kill()
+        },
+      }
     }
+    watcher?.kill()
     if (await alive()) {
       child.kill('SIGINT')
       await ended(child)
@@ -90,7 +91,7 @@ export async function startPostgres(options: ServerOptions): Promise<RunningServ
     options.signal?.throwIfAborted()
     if (attempt >= PORT_ATTEMPTS) {
       const said = (await readFile(join(dir, 'server.log'), 'utf8').catch(() => '')).trim().split('\n').slice(-3)
-      throw new Error(`PostgreSQL in ${dir} does not start: ${said.join(' / ') || 'it said nothing'}`)
+      throw new Error(`PostgreSQL in ${dir} does not start: ${refusal.message}; it said: ${said.join(' / ')}`)
     }
   }
 }
@@ -213,11 +214,9 @@ function freePort(port: number): Promise<number | undefined> {
 }
 
 /** The process that the folder says is running on it, whether it is or not. */
-async function leftRunning(data: string): Promise<{ readonly pid: number; readonly port: number } | undefined> {
-  const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
-  const [pid, port] = [Number(lines[0]), Number(lines[3])]
-  if (!(pid > 0) || !(await isPostmaster(pid, data))) return undefined
-  return { pid, port }
+async function leftRunning(data: string): Promise<number | undefined> {
+  const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0])
+  return pid > 0 ? pid : undefined
 }
 
 /** Is it there, and the server of this folder? Numbers of processes are used again. */
@@ -227,7 +226,8 @@ async function isPostmaster(pid: number, data: string): Promise<boolean> {
   } catch (error) {
     if (!isNodeError(error, 'EPERM')) return false
   }
-  if (process.platform !== 'linux') return true
+  if (process.platform !== 'linux')
+    return /postgres/.test(spawnSync('ps', ['-o', 'comm=', '-p', String(pid)]).stdout?.toString() ?? '')
   try {
     return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(data))
   } catch {
@@ -235,38 +235,30 @@ async function isPostmaster(pid: number, data: string): Promise<boolean> {
   }
 }
 
-/** Waits until the server lets us in. False when it ended, or is one that does not know our password. */
-async function answers(login: Login, alive: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<boolean> {
+/** Waits until the server lets us in. Says why it will not: it ended, or does not know our password. */
+async function whyNotIn(
+  login: Login,
+  alive: () => Promise<boolean>,
+  signal: AbortSignal | undefined,
+): Promise<Error | undefined> {
   for (;;) {
-    if (signal?.aborted) return false
     const error = await tryLogin(login)
-    if (!error) return true
-    if (!(await alive()) || !isStarting(error)) return false
+    if (!error || signal?.aborted || !(await alive()) || !isStarting(error)) return error
     await pause()
   }
 }
 
-function running(login: Login, pid: number, data: string, adopted: boolean): RunningServer {
-  return {
-    login,
-    adopted,
-    pid,
-    async [Symbol.asyncDispose]() {
-      // Fast: sessions are ended, everything is written, nothing is to be recovered later.
-      if (await isPostmaster(pid, data)) process.kill(pid, 'SIGINT')
-      await untilGone(pid, data)
-    },
-  }
-}
-
-async function untilGone(pid: number, data: string): Promise<void> {
+/** Fast: sessions are ended, everything is written, nothing is to be recovered later. */
+async function stop(pid: number | undefined, data: string): Promise<void> {
+  if (pid === undefined || !(await isPostmaster(pid, data))) return
+  process.kill(pid, 'SIGINT')
   for (const deadline = Date.now() + STOP_MS; await isPostmaster(pid, data); await pause()) {
     if (Date.now() > deadline) throw new Error(`PostgreSQL (process ${pid}) does not stop`)
   }
 }
 
 /** A shell that waits for the end of a pipe that only we hold: it closes even when we are killed. */
-function endWithUs(pid: number): void {
+function endWithUs(pid: number): ChildProcess {
   const watcher = spawn('sh', ['-c', `cat >/dev/null; kill -INT ${pid} 2>/dev/null`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -274,6 +266,7 @@ function endWithUs(pid: number): void {
   watcher.on('error', () => {})
   watcher.unref()
   ;(watcher.stdin as unknown as { unref(): void }).unref()
+  return watcher
 }
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, POLL_MS))

@@ -38,9 +38,8 @@ export async function startEmbedded(host: ProviderHost): Promise<StartedProvider
       throw error
     }
     const { host: name, port } = server.login
-    const how = server.adopted ? ', which was still running' : ''
     return {
-      summary: `PostgreSQL on ${name}:${port}${how} (ProviderConfig ${CONFIG})`,
+      summary: `PostgreSQL on ${name}:${port} (ProviderConfig ${CONFIG})`,
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { kindContract } from '@crosstie/resources/testing'
 import { type TestServer, type Variant, variants } from '../testing/servers.js'
 import { database } from './database.js'
 import { extension } from './extension.js'
+import { grantKind } from './grant.js'
 import { role } from './role.js'
 import { schema } from './schema.js'
 
@@ -17,6 +18,12 @@ function contracts({ start }: Variant): void {
     on = await start()
     await on.sql('CREATE ROLE readers')
     await on.sql('CREATE ROLE writers')
+    await on.sql('CREATE DATABASE shop')
+    await on.sql(`CREATE SCHEMA stock;
+      CREATE TABLE stock.goods (name text); CREATE TABLE stock.prices (price numeric);
+      CREATE SEQUENCE stock.numbers;
+      CREATE FUNCTION stock.total(amount integer, price numeric) RETURNS numeric LANGUAGE sql AS 'SELECT amount * price';
+      CREATE FUNCTION stock.total(amount integer) RETURNS integer LANGUAGE sql AS 'SELECT amount'`)
   })
   after(async () => await on?.[Symbol.asyncDispose]())
 
@@ -88,6 +95,64 @@ function contracts({ start }: Variant): void {
     meddle: async (name) => void (await on.sql(`ALTER SCHEMA "${name}" OWNER TO writers`)),
     exists: has('pg_namespace', 'nspname'),
     count: count('pg_namespace'),
+  }))
+
+  const grantOn = (on: () => string, where: object, privileges: readonly string[], changed: readonly string[]) => ({
+    example: { role: 'readers', ...where, privileges },
+    change: { privileges: changed, withOption: 'GRANT' },
+    meddle: async () => void (await run(`REVOKE ${privileges[0]} ON ${on()} FROM readers`)),
+  })
+  const run = async (text: string) => await on.sql(text)
+  /** Does the role hold anything of a thing that has rights? */
+  const holds = (query: string) => async (name: string) =>
+    name !== 'no-such-thing' &&
+    (await on.sql(`SELECT 1 FROM (${query}) t, aclexplode(t.acl) a WHERE a.grantee = 'readers'::regrole`)).length > 0
+
+  kindContract('Grant on a database', async () => ({
+    kind: on.connected(grantKind),
+    ...grantOn(() => 'DATABASE shop', { database: 'shop' }, ['CONNECT', 'CREATE'], ['CONNECT', 'TEMPORARY']),
+    exists: holds("SELECT datacl AS acl FROM pg_database WHERE datname = 'shop'"),
+  }))
+
+  kindContract('Grant of ALL on a schema', async () => ({
+    kind: on.connected(grantKind),
+    example: { role: 'readers', schema: 'stock', privileges: ['ALL'] },
+    change: { privileges: ['USAGE'] },
+    meddle: async () => void (await run('REVOKE CREATE ON SCHEMA stock FROM readers')),
+    exists: holds("SELECT nspacl AS acl FROM pg_namespace WHERE nspname = 'stock'"),
+  }))
+
+  kindContract('Grant on tables', async () => ({
+    kind: on.connected(grantKind),
+    ...grantOn(
+      () => 'stock.goods',
+      { database: 'postgres', schema: 'stock', tables: ['goods', 'prices'] },
+      ['SELECT', 'INSERT'],
+      ['SELECT'],
+    ),
+    exists: holds("SELECT relacl AS acl FROM pg_class WHERE relname = 'prices'"),
+  }))
+
+  kindContract('Grant on all sequences', async () => ({
+    kind: on.connected(grantKind),
+    ...grantOn(() => 'SEQUENCE stock.numbers', { schema: 'stock', sequences: ['*'] }, ['SELECT', 'USAGE'], ['USAGE']),
+    exists: holds("SELECT relacl AS acl FROM pg_class WHERE relname = 'numbers'"),
+  }))
+
+  kindContract('Grant on functions', async () => ({
+    kind: on.connected(grantKind),
+    example: { role: 'readers', schema: 'stock', functions: ['total(integer, numeric)'], privileges: ['EXECUTE'] },
+    change: { withOption: 'GRANT' },
+    exists: holds("SELECT proacl AS acl FROM pg_proc WHERE proname = 'total'"),
+  }))
+
+  kindContract('Grant of a membership', async () => ({
+    kind: on.connected(grantKind),
+    example: { role: 'readers', memberOf: 'writers', withOption: 'ADMIN' },
+    change: { withOption: 'NONE' },
+    meddle: async () => void (await run('REVOKE ADMIN OPTION FOR writers FROM readers')),
+    exists: async () => (await on.sql("SELECT 1 FROM pg_auth_members WHERE member = 'readers'::regrole")).length > 0,
+    count: count('pg_auth_members'),
   }))
 
   kindContract('Extension', async () => ({

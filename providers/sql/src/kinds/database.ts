@@ -1,7 +1,7 @@
 import { absent, defineManaged, type Listed, PartialCreateError, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { ident, literal } from '../server/quote.js'
-import { connect, type Server } from '../server/server.js'
+import { connect, type Facts, type Server, versionText } from '../server/server.js'
 import { connectionTo } from '../server/target.js'
 import { configurationParameters, parametersIn, settingStatements } from './settings.js'
 import { group, types, version } from './types.js'
@@ -21,6 +21,15 @@ const sameWord = (a: string, b: string): boolean => {
 const fixed = (doc: string) => s.optional(s.string({ doc, immutable: true, same: sameWord }))
 
 const parameters = s.object({
+  engineVersion: s.optional(
+    s.string({
+      doc: 'The version that the server must have, such as 18 or 15.4: on another one nothing is made.',
+      pattern: '^[0-9]+(\\.[0-9]+)*$',
+      immutable: true,
+      lateInitialize: false,
+      same: (desired, observed) => `${observed}.`.startsWith(`${desired}.`),
+    }),
+  ),
   owner: s.optional(
     s.reference(s.string({ doc: 'The role that owns it. Default: the one that we use.' }), { to: () => types.role }),
   ),
@@ -122,7 +131,7 @@ const providers: Readonly<Record<string, 'libc' | 'icu' | 'builtin'>> = { c: 'li
 /** A drop that was interrupted leaves a database of this many sessions, which can only be dropped. */
 const INVALID = -2
 
-function sight(server: Server, row: Row) {
+function sight(server: Server, row: Row, { version: number }: Facts) {
   const { d } = row
   const provider = providers[d.datlocprovider ?? 'c']
   const locale = d.datlocale ?? d.daticulocale
@@ -133,6 +142,7 @@ function sight(server: Server, row: Row) {
     connection: connectionTo(server.target, { database: row.name }),
     atProvider: {
       oid: row.oid,
+      engineVersion: versionText(number),
       owner: row.owner,
       encoding: row.encoding,
       ...(d.datlocprovider && provider ? { localeProvider: provider } : {}),
@@ -208,12 +218,13 @@ export const database = defineManaged({
 
   async observe({ client, externalName, signal }) {
     const [row] = await look(client, externalName, signal)
-    return row ? sight(client, row) : absent
+    return row ? sight(client, row, await client.facts(signal)) : absent
   },
 
   async list({ client, signal }) {
     const rows = await look(client, null, signal)
-    return rows.map((row): Listed<ReturnType<typeof sight>['atProvider']> => sight(client, row))
+    const facts = await client.facts(signal)
+    return rows.map((row): Listed<ReturnType<typeof sight>['atProvider']> => sight(client, row, facts))
   },
 
   async create({ client, externalName, forProvider, signal }) {
@@ -236,6 +247,10 @@ export const database = defineManaged({
       ...option('IS_TEMPLATE', forProvider.isTemplate),
     ]
     const what = `create database ${JSON.stringify(externalName)}`
+    const { engineVersion } = forProvider
+    const there = versionText((await client.facts(signal)).version)
+    if (engineVersion !== undefined && !`${there}.`.startsWith(`${engineVersion}.`))
+      throw new Error(`cannot ${what}: the server is PostgreSQL ${there}, and ${engineVersion} is asked for`)
     await client.run([`CREATE DATABASE ${ident(externalName)} ${options.join(' ')}`], {
       what,
       advice: {

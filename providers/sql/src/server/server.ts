@@ -18,6 +18,12 @@ export interface Facts {
   readonly seesPasswords: boolean
 }
 
+/** 150004 is 15.4; before 10 there were three parts, 90624 is 9.6.24. */
+export function versionText(version: number): string {
+  const [major, minor] = [Math.trunc(version / 10_000), version % 10_000]
+  return major >= 10 ? `${major}.${minor}` : `${major}.${Math.trunc(minor / 100)}.${minor % 100}`
+}
+
 /** One PostgreSQL server, as one user. */
 export class Server {
   readonly #sessions: Sessions

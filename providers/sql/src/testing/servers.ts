@@ -25,7 +25,7 @@ export class TestServer implements AsyncDisposable {
     await chmod(dir, 0o711)
     const account = serverAccount()
     try {
-      const running = await startPostgres({ binaries, dir, account, settings, volatile: true, endWithUs: true })
+      const running = await startPostgres({ binaries, dir, account, settings, volatile: true })
       return new TestServer(running.login, async () => {
         await running[Symbol.asyncDispose]()
         await rm(dir, { recursive: true, force: true })
