@@ -21,12 +21,10 @@ export async function start({ client, env, signal }: ProviderHost): Promise<Star
   const { type } = providerConfig
   const sign = signs.find((name) => env[name])
   const held = await existing(client, signal)
-  if (held) return { ...done, summary: `aws with the ProviderConfig ${NAME} that is there already` }
+  if (held) return { ...done, summary: `by the ProviderConfig ${NAME} that was there` }
   if (!sign) {
-    const summary =
-      'aws without credentials: set AWS_PROFILE or AWS_ACCESS_KEY_ID and start again, or create a ProviderConfig ' +
-      `of ${apiVersionOf(type)}`
-    return { ...done, summary }
+    const next = `set AWS_PROFILE or AWS_ACCESS_KEY_ID and start again, or create a ProviderConfig of ${apiVersionOf(type)}`
+    return { ...done, summary: `no credentials found: ${next}` }
   }
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION']
   const url = env['AWS_ENDPOINT_URL']
@@ -41,7 +39,7 @@ export async function start({ client, env, signal }: ProviderHost): Promise<Star
   })
   const who = await identity(spec, signal)
   const where = `${region ?? GLOBAL_REGION}${url ? ` at ${url}` : ''}`
-  return { ...done, summary: `aws with ${sign} as ${who}, region ${where} (ProviderConfig ${NAME})` }
+  return { ...done, summary: `${sign}: ${who}, region ${where} (ProviderConfig ${NAME})` }
 }
 
 const done = { async [Symbol.asyncDispose]() {} }

@@ -132,6 +132,7 @@ export class Moto implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    this.child.ref()
     const gone = once(this.child, 'exit')
     this.child.kill('SIGKILL')
     await gone
