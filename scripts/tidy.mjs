@@ -13,6 +13,7 @@ for (const folder of folders) {
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
 await checkPages()
+await checkCommands()
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
@@ -35,6 +36,14 @@ async function checkPages() {
   for (const page of await oldPages('docs/reference', await referencePages())) {
     complaints.push(`docs/reference/${page} is not what its kind says: run node scripts/pages.mjs`)
   }
+}
+
+/** So must the page about the command line. */
+async function checkCommands() {
+  if (!existsSync('apps/crosstie/dist/reference.js')) return
+  const { cliReference } = await import('../apps/crosstie/dist/reference.js')
+  if (readFileSync('docs/reference/cli.md', 'utf8') === (await cliReference())) return
+  complaints.push('docs/reference/cli.md is not what the commands say: run node scripts/cli-reference.mjs')
 }
 
 /** A link to a file of ours must lead to one. */

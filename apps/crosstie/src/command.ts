@@ -100,6 +100,15 @@ export function textsOf(values: Input['values'], name: string): readonly string[
   return Array.isArray(value) ? value : []
 }
 
+/** The value of an option that takes a whole number, or the number that is meant when it was not given. */
+export function countOf(values: Input['values'], name: string, preset = Number.NaN): number {
+  const number = values[name] === undefined ? preset : Number(values[name])
+  if (Number.isInteger(number) && number >= 1 && number <= COUNT_MAX) return number
+  throw new UsageError(`--${name} takes a whole number from 1, not '${values[name]}'`)
+}
+
+const COUNT_MAX = 86_400
+
 export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
   const { stdout, stderr } = process
   const progress = new Progress(stderr, stderr.isTTY === true && process.env['TERM'] !== 'dumb')

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
 import { type Client, Metrics, systemClock } from '@crosstie/kube'
 import { parseAddress } from '../address.js'
-import { type Command, EXIT_OK, type Input, UsageError } from '../command.js'
+import { type Command, countOf, EXIT_OK } from '../command.js'
 import { ControlPlane } from '../controllers.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
@@ -42,8 +42,8 @@ export const controllers: Command = {
   async run({ values, signal, out, err }) {
     const log = logTo(err, values)
     const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
-    const shards = count(values, 'shards')
-    const pollSeconds = count(values, 'poll-seconds')
+    const shards = countOf(values, 'shards')
+    const pollSeconds = countOf(values, 'poll-seconds')
     const file = text('kubeconfig')
     const access = await findAccess({ ...(file ? { file: resolve(file) } : {}), context: text('context') })
     using client = new HttpClient(access, { log })
@@ -102,10 +102,4 @@ function identity(): string {
 
 function ownNamespace(): string {
   return existsSync(NAMESPACE_FILE) ? readFileSync(NAMESPACE_FILE, 'utf8').trim() : 'default'
-}
-
-function count(values: Input['values'], name: string): number {
-  const number = Number(values[name])
-  if (Number.isInteger(number) && number >= 1 && number <= 86_400) return number
-  throw new UsageError(`--${name} takes a whole number from 1, not '${values[name]}'`)
 }

@@ -6,7 +6,7 @@ import { messageOf } from '@crosstie/kube'
 import type { Provider } from '@crosstie/resources'
 import { parseAddress } from '../address.js'
 import { durationOf } from '../cli/duration.js'
-import { type Command, EXIT_OK, type Input, textOf } from '../command.js'
+import { type Command, countOf, EXIT_OK, type Input, textOf } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
@@ -17,6 +17,10 @@ import { type Example, findExample } from '../up/examples.js'
 import { chooseAddress, USUAL } from '../up/listen.js'
 import { showLive } from '../up/live.js'
 import { factLine, nextSteps, shortPath } from '../up/report.js'
+
+const POLL_SECONDS = 60
+/** Whoever tries things out wants to see them put right soon. */
+const EXAMPLE_POLL_SECONDS = 10
 
 export const up: Command = {
   name: 'up',
@@ -47,6 +51,11 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       help: 'Keys that Secrets are encrypted with (default DIR/keys.json)',
     },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
+    'poll-seconds': {
+      type: 'string',
+      value: 'N',
+      help: 'How often settled resources are looked at (default 60; 10 with --example)',
+    },
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
     verbose: { type: 'boolean', short: 'v', help: 'Show the log on a terminal too, not only what goes wrong' },
     ...providerOptions,
@@ -92,6 +101,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       metrics: server.metrics,
       log,
       features: featuresOf(values),
+      pollSeconds: countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS),
     })
     fact('data', shortPath(dataDir))
     fact('providers', `${names.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean } from '../cli/suggest.js'
 import { UsageError } from '../command.js'
+import { shortPath } from './report.js'
 
 export interface Example {
   readonly name: string
@@ -44,5 +45,7 @@ const STEPS = /^## Try it\b[\s\S]*?^```sh\n([\s\S]*?)^```/m
 function stepsOf(folder: string): readonly string[] {
   const page = join(folder, 'README.md')
   const text = existsSync(page) ? readFileSync(page, 'utf8') : ''
-  return STEPS.exec(text)?.[1]?.trimEnd().split('\n') ?? []
+  const steps = STEPS.exec(text)?.[1]?.trimEnd().split('\n') ?? []
+  // The page speaks of a checkout; elsewhere the folder is where the package was put.
+  return steps.map((line) => line.replaceAll(`examples/${basename(folder)}`, shortPath(folder)))
 }

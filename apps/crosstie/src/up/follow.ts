@@ -39,7 +39,7 @@ export async function followUntilReady(options: FollowOptions, objects: readonly
       if (node.ready !== 'True' || done.has(name)) continue
       done.add(name)
       const seconds = ((Date.now() - began) / 1000).toFixed(1)
-      const state = node.phase === 'Bound' ? 'ready, bound' : 'ready'
+      const state = trees.includes(node) && node.phase === 'Bound' ? 'bound' : 'ready'
       out(`  ${paint.green('✓')} ${name.padEnd(NAME_WIDTH)} ${paint.green(state)} ${paint.dim(`after ${seconds} s`)}`)
     }
     if (trees.every((tree) => tree?.ready === 'True')) return
