@@ -24,6 +24,7 @@ export type Program =
   | 'helm'
   | 'e2e.test'
   | 'programs'
+  | 'crossplane'
 
 export const KUBERNETES_VERSION = 'v1.34.4'
 
@@ -57,6 +58,10 @@ const builds: Record<Program, { folder: string; args: readonly string[] }> = {
     args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'helm.sh/helm/v3/cmd/helm'],
   },
   'e2e.test': { folder: 'clients/e2e', args: ['test', '-c', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
+  crossplane: {
+    folder: 'clients/crossplane',
+    args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'github.com/crossplane/crossplane/cmd/crossplane'],
+  },
   programs: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }
 
