@@ -66,8 +66,8 @@ export function clientFor<C extends AwsClient>(
 
 /** By the uid of the ProviderConfig. What an older revision has under way is left to end by itself. */
 function keptFor(config: ProviderConfiguration | undefined): Kept {
-  const revision = config?.revision ?? ''
-  const uid = revision.split('/')[0]!
+  const uid = config?.revision.split('/')[0] ?? ''
+  const revision = `${config?.revision} ${JSON.stringify(config?.spec)}`
   const held = kept.get(uid)
   if (held?.revision === revision) return held
   const fresh = { revision, credentials: credentialsOf(config), clients: new Map() }
