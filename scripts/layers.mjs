@@ -14,6 +14,8 @@ export const layers = [
 
 export const except = {
   'packages/resources': ['packages/kube', 'packages/controller'],
+  // Its external API is Kubernetes itself: the client and the informers are what it reaches it with (decision 15).
+  'providers/kubernetes': ['packages/kube', 'packages/controller', 'packages/resources'],
   'providers/*': ['packages/kube', 'packages/resources'],
 }
 

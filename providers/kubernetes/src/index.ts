@@ -1,3 +1,31 @@
+import { apiVersionOf, type Client, isAlreadyExists } from '@crosstie/kube'
 import { defineProvider } from '@crosstie/resources/provider'
+import { providerConfig } from './clusters.js'
+import { object } from './object.js'
 
-export const provider = defineProvider({ name: 'kubernetes', summary: '', kinds: [] })
+export { providerConfig } from './clusters.js'
+export { object } from './object.js'
+
+export const provider = defineProvider({
+  name: 'kubernetes',
+  summary: 'Objects of any Kubernetes cluster, managed or observed.',
+  kinds: [object],
+  async start({ client }) {
+    await offerOwnCluster(client)
+    return { summary: 'objects of this cluster (ProviderConfig default)', async [Symbol.asyncDispose]() {} }
+  },
+})
+
+/** A ProviderConfig `default` for the cluster itself, unless there is one. */
+async function offerOwnCluster(client: Client): Promise<void> {
+  const { type } = providerConfig
+  const config = {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: { name: 'default' },
+    spec: { credentials: { source: 'InjectedIdentity' } },
+  }
+  await client.create(type, config).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error
+  })
+}

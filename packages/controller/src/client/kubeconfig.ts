@@ -3,11 +3,17 @@ import type { RequestOptions } from 'node:https'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { attempt } from '@crosstie/kube'
+import type { Cluster, User } from '@kubernetes/client-node'
 import { type Access, inClusterAccess, isInCluster, type TlsMaterial } from './access.js'
 
 export interface KubeconfigOptions {
   /** Absent: what $KUBECONFIG says, or ~/.kube/config. */
   readonly file?: string
+  /**
+   * The kubeconfig itself, instead of a file. Nothing in it may run a program
+   * or read a file: whoever wrote it need not be trusted with this machine.
+   */
+  readonly text?: string
   /** Absent: the current one. */
   readonly context?: string
 }
@@ -26,16 +32,18 @@ interface Credentials {
  * loaded only here.
  */
 export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise<Access> {
-  const where = options.file ?? process.env['KUBECONFIG'] ?? '~/.kube/config'
-  return await attempt(`use the kubeconfig ${where}`, async () => {
+  const where = options.text === undefined ? ` ${options.file ?? process.env['KUBECONFIG'] ?? '~/.kube/config'}` : ''
+  return await attempt(`use the kubeconfig${where}`, async () => {
     const { KubeConfig } = await import('@kubernetes/client-node')
     const config = new KubeConfig()
-    if (options.file !== undefined) config.loadFromFile(options.file)
+    if (options.text !== undefined) config.loadFromString(options.text)
+    else if (options.file !== undefined) config.loadFromFile(options.file)
     else config.loadFromDefault()
     if (options.context !== undefined) config.setCurrentContext(options.context)
     const cluster = config.getCurrentCluster()
     if (!cluster) throw new Error(`there is no context '${config.getCurrentContext()}' with a cluster`)
     const user = config.getCurrentUser()
+    if (options.text !== undefined) refuseReach(user ?? {}, cluster)
     const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
     let renewals = 0
     const read = async (): Promise<Credentials> => {
@@ -70,6 +78,20 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
 /** Nothing says where a Kubernetes API is. */
 export class NoAccessError extends Error {
   override readonly name = 'NoAccessError'
+}
+
+/** What would let the author of a kubeconfig reach into this machine. */
+function refuseReach(user: Partial<User>, cluster: Cluster): void {
+  const found = [
+    user.exec && 'runs a program (exec)',
+    user.authProvider && 'has an auth-provider or a tokenFile',
+    (user.certFile || user.keyFile) && 'names files for the client certificate',
+    cluster.caFile && 'names a file for the certificate authority',
+  ].filter(Boolean)
+  if (found.length === 0) return
+  throw new Error(
+    `it ${found.join(' and ')}, which is not allowed here: put token, client-certificate-data, client-key-data and certificate-authority-data into it`,
+  )
 }
 
 /** The kubeconfig that the user named, or the pod's service account, or the user's own kubeconfig. */

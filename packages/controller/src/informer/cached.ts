@@ -144,7 +144,7 @@ export class CachedClient implements Client {
 }
 
 /** Revisions of one server are numbers that grow. */
-function isOlder({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
+export function isOlder({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
   const [x = '', y = ''] = [a.resourceVersion, b.resourceVersion]
   return x.length === y.length ? x < y : x.length < y.length
 }

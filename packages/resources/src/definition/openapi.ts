@@ -20,7 +20,7 @@ function shapeOf(node: Node, side: Side, inList: boolean): JSONSchemaProps {
     case 'list':
       return listOf(node, side)
     case 'json':
-      return { 'x-kubernetes-preserve-unknown-fields': true }
+      return { ...(node.document ? { type: 'object' } : {}), 'x-kubernetes-preserve-unknown-fields': true }
     case 'integer':
       return { type: 'integer', format: 'int64', ...limitsOf(node, side) }
     default:

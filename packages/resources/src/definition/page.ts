@@ -108,6 +108,7 @@ function enumNote({ limits }: Node): string {
 
 function typeName(node: Node): string {
   if (node.type === 'list') return `${node.set ? 'set' : 'list'} of ${typeName(node.items!)}`
+  if (node.document) return 'object'
   if (node.type === 'map') return `map of ${typeName(node.items!)}`
   return node.type
 }

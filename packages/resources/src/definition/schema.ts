@@ -1,4 +1,4 @@
-import type { Json, ResourceType } from '@crosstie/kube'
+import type { Json, JsonObject, ResourceType } from '@crosstie/kube'
 
 /**
  * The words in which a provider's author states the fields of a kind. One
@@ -37,6 +37,8 @@ export interface Node {
   readonly set?: boolean
   /** A map of which others may own keys: those that the spec does not name are left alone. */
   readonly shared?: boolean
+  /** Anything at all, as long as it is an object. */
+  readonly document?: boolean
   /** Do two values mean the same to the provider? Absent: when they are equal. */
   readonly same?: (desired: Json, observed: Json) => boolean
 }
@@ -154,6 +156,10 @@ export const s = {
     make('boolean', options as FieldOptions<never>, {}),
   /** Anything at all, kept as it is. */
   json: (options: FieldOptions = {}): Schema<Json, false, false> => make('json', options as FieldOptions<never>, {}),
+
+  /** An object of any shape, kept as it is. */
+  document: (options: FieldOptions = {}): Schema<JsonObject, false, false> =>
+    make('json', options as FieldOptions<never>, { document: true }),
 
   object<F extends Fields>(fields: F, options: FieldOptions = {}): ObjectSchema<F> {
     const nodes = Object.fromEntries(Object.entries(fields).map(([name, { node }]) => [name, node]))

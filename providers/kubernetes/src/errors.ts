@@ -1,0 +1,55 @@
+import { findInChain, isObject, type JsonObject, messageOf, StatusError } from '@crosstie/kube'
+import { HIDDEN } from './manifest.js'
+
+/** What to do about an answer of the cluster, by its reason. */
+const nextSteps: Readonly<Record<string, string>> = {
+  Unauthorized: 'the cluster does not accept the credentials: renew those that the ProviderConfig names',
+  Forbidden: 'grant the identity that the ProviderConfig names what is missing, see docs/guides/kubernetes-objects.md',
+  ServiceUnavailable: 'is the server of the kubeconfig right, and can it be reached from here?',
+  RequestEntityTooLarge: 'make the manifest smaller',
+  Invalid: 'correct spec.forProvider.manifest',
+}
+
+/** Texts so short are ordinary words by chance. */
+const SECRET_LENGTH = 4
+
+/**
+ * Runs a step. What leaves here says what to do next, tells no secret, and is
+ * no conflict: to the reconciler that would mean that somebody changed the
+ * Object itself.
+ */
+export async function told<T>(what: string, secrets: readonly string[], step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (error) {
+    const status = findInChain(error, StatusError)
+    const advice = status && adviceFor(status)
+    const message = `cannot ${what}: ${messageOf(error)}${advice ? ` (${advice})` : ''}`
+    throw new Error(withoutSecrets(message, secrets))
+  }
+}
+
+function adviceFor({ reason, message }: StatusError): string | undefined {
+  if (reason === 'NotFound' && /^namespaces /.test(message)) {
+    return 'create the namespace first, for instance by an Object that this one dependsOn'
+  }
+  return nextSteps[reason]
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = [...new Set(secrets)].filter(({ length }) => length >= SECRET_LENGTH)
+  return forms.sort((a, b) => b.length - a.length).reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+}
+
+/** A document with every text hidden that holds one of the secrets. */
+export function withoutTexts(document: JsonObject, secrets: readonly string[]): JsonObject {
+  const forms = secrets.filter(({ length }) => length >= SECRET_LENGTH)
+  if (forms.length === 0) return document
+  const hide = (value: unknown): unknown => {
+    if (typeof value === 'string') return forms.some((secret) => value.includes(secret)) ? HIDDEN : value
+    if (Array.isArray(value)) return value.map(hide)
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, hide(inner)]))
+  }
+  return hide(document) as JsonObject
+}
