@@ -219,7 +219,7 @@ function objects(open: () => Promise<ObjectWorld>, many: number): void {
       unauthorized: [{ manifest: configMap('no', {}) }, 'forged', /does not accept the credentials/],
       program: [{ manifest: configMap('no', {}) }, 'program', /runs a program \(exec\), which is not allowed/],
       nowhere: [{ manifest: configMap('no', {}) }, 'nowhere', /can it be reached from here/],
-      nonsense: [{ manifest: configMap('no', {}) }, 'nonsense', /cannot use the kubeconfig/],
+      nonsense: [{ manifest: configMap('no', {}) }, 'nonsense', /cannot reach the cluster of the ProviderConfig/],
       unserved: [
         { manifest: { apiVersion: 'example.org/v1', kind: 'Widget' } },
         'default',
