@@ -3,9 +3,13 @@ import { after, before, describe, test } from 'node:test'
 import type { KubeObject } from '@crosstie/kube'
 import { object } from '@crosstie/provider-kubernetes'
 import { kindContract } from '@crosstie/resources/testing'
-import { eventually } from './claims-world.js'
+import { eventually as eventuallyWithin } from './claims-world.js'
 import { configMaps, namespaces, ObjectWorld, secrets } from './objects-world.js'
 import { startRealKubernetes } from './oracle.js'
+
+/** Long enough for a machine with better things to do. */
+const eventually = (what: string, look: () => Promise<unknown>, withinMs = 90_000) =>
+  eventuallyWithin(what, look, withinMs)
 
 const labels = { 'crosstie.io/test': 'objects' }
 const configMap = (name: string | undefined, data: object, namespace = 'default') => ({
@@ -25,11 +29,17 @@ function objects(open: () => Promise<ObjectWorld>, many: number): void {
   after(async () => await world?.[Symbol.asyncDispose]())
 
   kindContract('Object', async () => {
+    const follow = () => {}
     const connect: typeof object.external.connect = (context) =>
-      object.external.connect({ ...context, config: undefined, api: world.client })
+      object.external.connect({ ...context, config: undefined, api: world.client, follow })
+    let skipped = 0
     const external = Object.assign(Object.create(object.external), { connect })
     return {
       kind: { ...object, providerConfig: undefined, external },
+      now: () => Date.now() + skipped,
+      pass: async (milliseconds) => {
+        skipped += milliseconds
+      },
       example: { manifest: configMap(undefined, { color: 'red' }) },
       change: { manifest: configMap(undefined, { color: 'blue' }) },
       meddle: async (name) => {
