@@ -16,3 +16,8 @@ test('the guide to operating it', { timeout: 600_000 }, async () => {
   const printed = await runGuide('docs/guides/operate.md', { instead })
   assert.match(printed, /ready:/)
 })
+
+test('the first claim', { timeout: 600_000 }, async () => {
+  const printed = await runGuide('docs/guides/first-claim.md', { instead: { '127.0.0.1:6443': '127.0.0.1:0' } })
+  assert.match(printed, /current_database/)
+})
