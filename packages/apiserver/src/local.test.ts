@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
+import { after, test } from 'node:test'
+import type { KubeObject } from '@crosstie/kube'
 import { clientContract } from '@crosstie/kube/testing'
 import { type Server, startServer } from './server.js'
 
@@ -24,3 +26,24 @@ after(async () => {
 })
 
 clientContract('in the process', open)
+
+test('in the process: a watch begins with all that is there, however much that is', { timeout: 180_000 }, async () => {
+  const { admin } = await open()
+  const type = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true }
+  const namespace = 'many'
+  const space = { group: '', version: 'v1', kind: 'Namespace', resource: 'namespaces', namespaced: false }
+  await admin.create(space, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const count = 10_050
+  const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } })
+  await Promise.all(Array.from({ length: count }, (_, i) => admin.create(type, map(`map-${i}`))))
+  const stop = new AbortController()
+  const labelSelector = ''
+  const options = { namespace, labelSelector, sendInitialEvents: true, allowWatchBookmarks: true, signal: stop.signal }
+  const names = new Set<string>()
+  for await (const event of admin.watch(type, { ...options, resourceVersion: '' })) {
+    if (event.type === 'BOOKMARK') break
+    names.add(event.object.metadata.name!)
+  }
+  stop.abort()
+  for (let i = 0; i < count; i++) assert.ok(names.has(`map-${i}`), `map-${i}`)
+})

@@ -18,6 +18,8 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 import { type Authorizer, forbiddenError } from './access/authorize.js'
+import { requestToken } from './access/token-request.js'
+import type { ServiceAccountTokens } from './access/tokens.js'
 import type { UserInfo } from './access/user.js'
 import type { Engine } from './engine.js'
 import { create } from './verbs/create.js'
@@ -30,7 +32,7 @@ import type { Outcome, Request, WriteRequest } from './verbs/request.js'
 import { update } from './verbs/update.js'
 import { type Happening, watch } from './verbs/watch.js'
 
-/** A reader that lets this many events pile up is told to list again. */
+/** A reader that lets this many events pile up, beside what was there when it began, is told to list again. */
 const BACKLOG_MAX = 10_000
 
 /**
@@ -42,11 +44,13 @@ export class LocalClient implements Client {
   readonly #engine: Engine
   readonly #user: UserInfo
   readonly #authorizer: Authorizer
+  readonly #tokens: ServiceAccountTokens
 
-  constructor(engine: Engine, user: UserInfo, authorizer: Authorizer) {
+  constructor(engine: Engine, user: UserInfo, authorizer: Authorizer, tokens: ServiceAccountTokens) {
     this.#engine = engine
     this.#user = user
     this.#authorizer = authorizer
+    this.#tokens = tokens
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
@@ -94,6 +98,10 @@ export class LocalClient implements Client {
     const { namespace, name } = object.metadata
     const asks = options.subresource ? { namespace, name: name ?? '' } : { namespace, name: '' }
     const request = this.#write('create', type, asks, options)
+    if (options.subresource === 'token' && type.group === '' && type.resource === 'serviceaccounts') {
+      const { store, clock } = this.#engine
+      return requestToken(store, this.#tokens, request, clone(object), clock.now()) as T
+    }
     return (await create(this.#engine, request, bodyOf(object))).object as T
   }
 
@@ -199,15 +207,23 @@ function bookmark(
   return { type: 'BOOKMARK' as const, object: { apiVersion: served.apiVersion, kind: type.kind, metadata } }
 }
 
+const isInitial = (happening: Happening): boolean => happening.type === 'ADDED' && happening.initial === true
+
 class Backlog {
   #waiting: Happening[] = []
   #taken = 0
+  /** How many of those that wait are not of the initial state, which is as long as it is. */
+  #news = 0
   #overrun = false
   #wake: () => void = () => {}
 
   readonly push = (happening: Happening): void => {
-    if (this.#waiting.length - this.#taken >= BACKLOG_MAX) this.#overrun = true
-    else this.#waiting.push(happening)
+    const news = !isInitial(happening)
+    if (news && this.#news >= BACKLOG_MAX) this.#overrun = true
+    else {
+      this.#waiting.push(happening)
+      if (news) this.#news++
+    }
     this.#wake()
   }
 
@@ -223,6 +239,7 @@ class Backlog {
 
   #take(): Happening {
     const happening = this.#waiting[this.#taken++]!
+    if (!isInitial(happening)) this.#news--
     if (this.#taken === this.#waiting.length) {
       this.#waiting = []
       this.#taken = 0

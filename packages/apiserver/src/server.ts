@@ -66,6 +66,7 @@ export class Server implements AsyncDisposable {
   readonly metrics: Metrics
   readonly #pki: Pki
   readonly #authorizer: RbacAuthorizer
+  readonly #tokens: ServiceAccountTokens
   readonly #listener: Listener
   readonly #stops: readonly (() => Promise<void> | void)[]
 
@@ -74,6 +75,7 @@ export class Server implements AsyncDisposable {
     metrics: Metrics
     pki: Pki
     authorizer: RbacAuthorizer
+    tokens: ServiceAccountTokens
     listener: Listener
     /** In the order they must run. */
     stops: readonly (() => Promise<void> | void)[]
@@ -82,6 +84,7 @@ export class Server implements AsyncDisposable {
     this.metrics = parts.metrics
     this.#pki = parts.pki
     this.#authorizer = parts.authorizer
+    this.#tokens = parts.tokens
     this.#listener = parts.listener
     this.#stops = parts.stops
   }
@@ -99,7 +102,7 @@ export class Server implements AsyncDisposable {
 
   /** The Client port as this user; without one, as the administrator. */
   client(user: UserInfo = administrator): Client {
-    return new LocalClient(this.engine, user, this.#authorizer)
+    return new LocalClient(this.engine, user, this.#authorizer, this.#tokens)
   }
 
   /** Ends watches, lets requests finish, then lets go of the store. */
@@ -166,7 +169,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
 
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal) // Every watch listens.
-  const client = new LocalClient(engine, administrator, authorizer)
+  const client = new LocalClient(engine, administrator, authorizer, tokens)
   await bootstrap(client)
   const kinds = checkedKindsOf(registry)
   const background = Promise.all([
@@ -219,7 +222,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     () => authorizer.close(),
     () => store.close(),
   ]
-  return new Server({ engine, metrics: metrics.registry, pki, authorizer, listener, stops })
+  return new Server({ engine, metrics: metrics.registry, pki, authorizer, tokens, listener, stops })
 }
 
 async function openAudit({ auditLog, clock }: Settled, report: Report): Promise<AuditLog | undefined> {

@@ -15,7 +15,13 @@ export interface WatchParameters {
 }
 
 export type Happening =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly view: View; readonly change: Change | undefined }
+  | {
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+      readonly view: View
+      readonly change: Change | undefined
+      /** It was there before the watch began. */
+      readonly initial?: boolean
+    }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: StatusError }
 
@@ -80,7 +86,7 @@ class Watcher {
     const views = this.#served.views(items)
     this.#inTurn(views, (ready) => {
       for (const view of ready) {
-        if (this.#selection.matches(view.object)) this.#sink({ type: 'ADDED', view, change: undefined })
+        if (this.#selection.matches(view.object)) this.#sink({ type: 'ADDED', view, change: undefined, initial: true })
       }
     })
   }

@@ -20,6 +20,14 @@ const NAMESPACES: ResourceType = {
   namespaced: false,
 }
 
+const SERVICE_ACCOUNTS: ResourceType = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  resource: 'serviceaccounts',
+  namespaced: true,
+}
+
 export interface ClientUnderTest {
   /** May do everything. */
   readonly admin: Client
@@ -54,6 +62,20 @@ interface Space extends ClientUnderTest {
 type Within = (what: string, run: (space: Space) => Promise<void>) => void
 
 function writing(within: Within): void {
+  within('a service account gets a token', async ({ admin, stranger, namespace }) => {
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace } }
+    await admin.create(SERVICE_ACCOUNTS, account)
+    const metadata = { name: 'robot', namespace }
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec: {} }
+    const answer: KubeObject = await admin.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
+    const { token } = answer['status'] as { token: string }
+    assert.equal(answer.kind, 'TokenRequest')
+    assert.equal(token.split('.').length, 3)
+    const absent = { ...request, metadata: { ...metadata, name: 'nobody' } }
+    await refused(admin.create(SERVICE_ACCOUNTS, absent, { subresource: 'token' }), 404, 'NotFound')
+    await refused(stranger.create(SERVICE_ACCOUNTS, request, { subresource: 'token' }), 403, 'Forbidden')
+  })
+
   within('a create is read back', async ({ admin, namespace }) => {
     const created = await admin.create(CONFIG_MAPS, configMap(namespace, 'a', { k: 'v' }))
     assert.ok(created.metadata.uid && created.metadata.resourceVersion && created.metadata.creationTimestamp)
