@@ -24,7 +24,7 @@ export function kubectlWith(path: string, kubeconfig: string): (...args: readonl
 export async function eventually<T>(
   look: () => Promise<T>,
   good: (value: T) => boolean,
-  withinMs = 20_000,
+  withinMs = 120_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (;;) {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { apiVersionOf, type KubeObject, StatusError, systemClock } from '@crosstie/kube'
+import { apiVersionOf, conditionsOf, type KubeObject, StatusError, systemClock } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
 import { migrateLive, reconcileProviderConfig } from '@crosstie/resources'
 import { defineProviderConfig } from '@crosstie/resources/provider'
-import { SimulatedCloud, thingOf } from '@crosstie/resources/testing'
+import { type CloudCall, SimulatedCloud, thingOf } from '@crosstie/resources/testing'
 import { startRealKubernetes } from './oracle.js'
-import { condition, Plane } from './plane.js'
+import { condition, crdType, Plane } from './plane.js'
 
 const refused = (words: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.code === 422 && words.test(error.message)
@@ -14,11 +14,14 @@ const refused = (words: RegExp) => (error: unknown) =>
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 const specOf = (object: KubeObject): any => object['spec']
 
+// biome-ignore lint/suspicious/noExplicitAny: tests look into statuses of any shape.
+const atProviderOf = (object: KubeObject): any => (object['status'] as { atProvider?: unknown }).atProvider
+
 const secretsType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 
 /** Garbage collection takes its time. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 300; i++) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline; ) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
@@ -28,7 +31,17 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 /** What holds on every Kubernetes API. */
 function managedResources(open: () => Promise<Plane>): void {
   let plane: Plane
-  const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock: systemClock })
+  let refuses: (call: CloudCall) => boolean = () => false
+  const cloud = new SimulatedCloud({
+    names: 'chosen',
+    tags: true,
+    tokens: false,
+    list: false,
+    clock: systemClock,
+    before: (call) => {
+      if (refuses(call)) throw new Error('the cloud does not like that')
+    },
+  })
   const thing = thingOf(cloud, { consistencySeconds: 0 })
 
   before(async () => {
@@ -191,6 +204,82 @@ function managedResources(open: () => Promise<Plane>): void {
     assert.equal(atProvider['flavor'], 'sweet')
     assert.equal(atProvider['id'], 'seen')
     assert.equal('members' in atProvider, false)
+  })
+
+  test('MR3 spec is what the calls use, all references and defaults applied, and tells which configuration failed', async () => {
+    await plane.create(thing, 'above', { forProvider: { region: 'r', flavor: 'sweet' } })
+    await plane.settle(thing, 'above')
+    await plane.create(thing, 'mr3', { forProvider: { region: 'r', flavor: 'sweet', parentIdRef: { name: 'above' } } })
+    const made = await plane.settle(thing, 'mr3')
+    const given = () => cloud.resources.find(({ name }) => name === 'mr3')!.values
+    const { region: _, ...used } = specOf(made).forProvider
+    assert.deepEqual(given(), used, 'what the cloud was given, and what it chose, is what the spec says')
+    assert.equal(used.parentId, 'above')
+    refuses = (call) => call === 'update'
+    const patch = { spec: { forProvider: { size: 99 } } }
+    await plane.client.patch(thing.type, { name: 'mr3' }, { type: 'merge', patch })
+    const failed = await plane.settle(thing, 'mr3')
+    refuses = () => false
+    assert.equal(condition(failed, 'Synced')?.status, 'False')
+    assert.match(condition(failed, 'Synced')?.message ?? '', /update failed: the cloud does not like that/)
+    assert.equal(specOf(failed).forProvider.size, 99, 'the configuration that failed')
+    assert.equal(atProviderOf(failed).size, 3, "the provider's latest answer")
+    const mended = await plane.settle(thing, 'mr3')
+    assert.equal(condition(mended, 'Synced')?.status, 'True')
+    assert.equal(given()['size'], 99)
+  })
+
+  test('MR5 a status that was deleted as a whole is there again after the next reconcile', async () => {
+    await plane.create(thing, 'mr5', { forProvider: { region: 'r', flavor: 'sweet', size: 5 } })
+    const before = await plane.settle(thing, 'mr5')
+    const calls = { ...cloud.calls }
+    const empty = await plane.client.update(thing.type, { ...before, status: {} }, { subresource: 'status' })
+    assert.deepEqual(empty['status'] ?? {}, {})
+    const after = await plane.settle(thing, 'mr5')
+    assert.deepEqual(atProviderOf(after), atProviderOf(before))
+    const told = (object: KubeObject) =>
+      conditionsOf(object)
+        .map(({ type, status, reason }) => `${type} ${status} ${reason}`)
+        .sort()
+    assert.deepEqual(told(after), told(before))
+    const { create, update } = cloud.calls
+    assert.deepEqual([create, update], [calls.create, calls.update], 'nothing was done to the external resource')
+  })
+
+  test('MR7 a nested object is split: what can be configured in spec, what can only be read in status', async () => {
+    const crd = await plane.client.get(crdType, { name: 'things.sim.crosstie.io' })
+    // biome-ignore lint/suspicious/noExplicitAny: a schema is deep.
+    const { properties } = (crd['spec'] as any).versions[0].schema.openAPIV3Schema
+    const desired = properties.spec.properties.forProvider.properties.scaling.properties
+    const observed = properties.status.properties.atProvider.properties.scaling.properties
+    assert.deepEqual(Object.keys(desired).sort(), ['desired', 'min'])
+    assert.deepEqual(Object.keys(observed).sort(), ['desired', 'min', 'status'])
+    const forProvider = { region: 'r', flavor: 'sweet', scaling: { min: 1, desired: 2 } }
+    await plane.create(thing, 'mr7', { forProvider })
+    await plane.settle(thing, 'mr7')
+    cloud.meddle('mr7', { scaling: { min: 1, desired: 2, status: 'steady' } })
+    const settled = await plane.settle(thing, 'mr7')
+    assert.deepEqual(atProviderOf(settled).scaling, { min: 1, desired: 2, status: 'steady' })
+    assert.deepEqual(specOf(settled).forProvider.scaling, { min: 1, desired: 2 }, 'what is read does not come to spec')
+    assert.equal(condition(settled, 'Synced')?.status, 'True')
+  })
+
+  test('INI2 initProvider is merged for every kind alike: this one knows nothing of it', async () => {
+    await plane.create(thing, 'ini2', {
+      forProvider: { region: 'r', flavor: 'sweet', scaling: { min: 1 }, tags: { a: '1' } },
+      initProvider: { size: 7, scaling: { min: 9, desired: 5 }, tags: { b: '2' } },
+    })
+    await plane.settle(thing, 'ini2')
+    const made = () => cloud.resources.find(({ name }) => name === 'ini2')!
+    assert.equal(made().values['size'], 7)
+    assert.deepEqual(made().values['scaling'], { min: 1, desired: 5 }, 'deep, and forProvider wins')
+    assert.equal(made().tags['a'], '1')
+    assert.equal(made().tags['b'], '2')
+    cloud.meddle('ini2', { size: 8, scaling: { min: 1, desired: 6 } })
+    const settled = await plane.settle(thing, 'ini2')
+    assert.equal(made().values['size'], 8, 'after creation it is ignored')
+    assert.deepEqual(made().values['scaling'], { min: 1, desired: 6 })
+    assert.equal(condition(settled, 'Synced')?.status, 'True')
   })
 
   test('AGG6 deleting the reference chooses anew, a set one makes the selector ignored', async () => {

@@ -28,6 +28,9 @@ export const crdType: ResourceType = {
   namespaced: false,
 }
 
+/** Whatever is established at all is so by then, on the busiest machine. */
+const PATIENCE_MS = 120_000
+
 /** An API server with some kinds, reconciled when the test says so. */
 export class Plane implements AsyncDisposable {
   readonly events: string[] = []
@@ -82,7 +85,7 @@ export class Plane implements AsyncDisposable {
 
   async define(crd: KubeObject): Promise<void> {
     await this.client.create(crdType, crd)
-    for (let i = 0; i < 200; i++) {
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
       const stored = await this.client.get(crdType, { name: crd.metadata.name! })
       if (conditionsOf(stored).some(({ type, status }) => type === 'Established' && status === 'True')) return
       await new Promise((resolve) => setTimeout(resolve, 10))

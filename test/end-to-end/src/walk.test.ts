@@ -32,7 +32,7 @@ function walk(engine: () => Engine): void {
       () => kubectl('get', 'crd', '-o', 'name'),
       (names) => names.includes('nopresources.nop.crossplane.io'),
     )
-    await kubectl('wait', '--for=condition=Established', 'crd/nopresources.nop.crossplane.io', '--timeout=20s')
+    await kubectl('wait', '--for=condition=Established', 'crd/nopresources.nop.crossplane.io', '--timeout=120s')
   })
 
   test('what is applied becomes ready', async () => {
@@ -40,7 +40,7 @@ function walk(engine: () => Engine): void {
       () => kubectl('apply', '-f', manifest).catch(String),
       (said) => said.includes('nopresource.nop.crossplane.io/example'),
     )
-    await kubectl('wait', '--for=condition=Ready', 'nopresource/example', '--timeout=20s')
+    await kubectl('wait', '--for=condition=Ready', 'nopresource/example', '--timeout=120s')
     const [name, ready, synced, externalName] = await row()
     assert.deepEqual([name, ready, synced, externalName], ['example', 'True', 'True', 'example'])
   })
@@ -81,11 +81,11 @@ function walk(engine: () => Engine): void {
     assert.deepEqual((await row()).slice(0, 3), ['example', 'True', 'True'])
     await kubectl('patch', 'nopresource', 'example', '--type=merge', '-p', '{"spec":{"forProvider":{"size":12}}}')
     const size = () => kubectl('get', 'nopresource', 'example', '-o', 'jsonpath={.status.atProvider.size}')
-    await eventually(size, (text) => text === '12', 40_000)
+    await eventually(size, (text) => text === '12')
   })
 
   test('what is deleted goes', async () => {
-    await kubectl('delete', 'nopresource', 'example', '--timeout=20s')
+    await kubectl('delete', 'nopresource', 'example', '--timeout=120s')
     assert.equal((await kubectl('get', 'nopresource', '-o', 'name')).trim(), '')
   })
 
@@ -100,7 +100,7 @@ function walk(engine: () => Engine): void {
   })
 }
 
-describe('a walk on the embedded server', { skip: noKubectl, timeout: 120_000 }, () => {
+describe('a walk on the embedded server', { skip: noKubectl, timeout: 600_000 }, () => {
   let dataDir: string
   let kubeconfig: string
   before(async () => {
@@ -125,7 +125,7 @@ describe('a walk on the embedded server', { skip: noKubectl, timeout: 120_000 },
 const real: RealKubernetes | string = noKubectl || (await startRealKubernetes())
 const noReal = typeof real === 'string' ? real : false
 
-describe('a walk on the real kube-apiserver', { skip: noReal, timeout: 180_000 }, () => {
+describe('a walk on the real kube-apiserver', { skip: noReal, timeout: 600_000 }, () => {
   const { kubeconfig } = real as RealKubernetes
   after(async () => {
     await (real as RealKubernetes)[Symbol.asyncDispose]()

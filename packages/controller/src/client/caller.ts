@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Readable } from 'node:stream'
 import { messageOf, StatusError } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
@@ -141,7 +142,11 @@ class Deadline {
       this.#abort.abort(new Error(`no answer in ${milliseconds / 1000} s`))
     }, milliseconds)
     if (outer?.aborted) this.#follow()
-    else outer?.addEventListener('abort', this.#follow)
+    else if (outer) {
+      // However many calls are made for one purpose, it may be given up.
+      setMaxListeners(0, outer)
+      outer.addEventListener('abort', this.#follow)
+    }
   }
 
   get signal(): AbortSignal {

@@ -82,10 +82,24 @@ test('XN2 an object is not let go while the create of another process may take e
   await second()
   assert.ok(!setting.exists, 'it was there to be deleted')
   await second()
-  assert.ok(setting.object, 'the second cannot know that the first is done')
-  setting.now += 31_000
+  assert.equal(setting.object, undefined, 'the first had reported that it was done')
+})
+
+test('XN2 what a process began that died is waited for, but not forever', async () => {
+  const setting = new Setting()
+  await setting.make()
+  setting.held = new Promise(() => {})
+  void setting.process()()
+  while (setting.creates === 0) await new Promise((resolve) => setImmediate(resolve))
+  await setting.api.delete(setting.kind.type, key)
+  const second = setting.process()
   await second()
-  assert.equal(setting.object, undefined, 'after so long it does')
+  setting.now += 29_000
+  await second()
+  assert.ok(setting.object)
+  setting.now += 2_000
+  await second()
+  assert.equal(setting.object, undefined)
 })
 
 test('whoever began a create alone lets go at once', async () => {
@@ -98,6 +112,16 @@ test('whoever began a create alone lets go at once', async () => {
   for (let i = 0; i < 3 && setting.object; i++) await only()
   assert.equal(setting.object, undefined)
   assert.equal(setting.exists, false)
+})
+
+test('after a restart an object that was well is let go at once', async () => {
+  const setting = new Setting()
+  await setting.make()
+  await setting.process()()
+  await setting.api.delete(setting.kind.type, key)
+  const restarted = setting.process()
+  for (let i = 0; i < 3 && setting.object; i++) await restarted()
+  assert.equal(setting.object, undefined)
 })
 
 test('who began before is remembered while it matters, and no longer', async () => {

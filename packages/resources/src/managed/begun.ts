@@ -1,3 +1,4 @@
+import { conditionsOf, type KubeObject } from '@crosstie/kube'
 import { annotationOf, annotations } from './meta.js'
 import type { Turn } from './turn.js'
 
@@ -10,6 +11,9 @@ import type { Turn } from './turn.js'
  */
 
 const SEPARATOR = ' '
+
+const isSynced = (object: KubeObject): boolean =>
+  conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'True')
 
 /** Who began to create, and when, in milliseconds; as `<who>=<time>`, with spaces in between. */
 function begunBy(note: string): readonly (readonly [who: string, at: number])[] {
@@ -27,11 +31,17 @@ export function beginning({ kit, managed }: Turn): string | undefined {
   return [...others, [kit.id, now] as const].map(([who, at]) => `${who}=${new Date(at).toISOString()}`).join(SEPARATOR)
 }
 
-/** May a create that was begun still take effect? Of our own we know when it ended. */
+/**
+ * May a create that was begun still take effect? Of our own we know when it
+ * ended, and of one that nobody else had a part in when success was reported.
+ */
 export function mayBeUnderWay({ kit, managed }: Turn): boolean {
   const note = annotationOf(managed, annotations.creating)
   if (note === '') return false
+  const begun = begunBy(note)
+  const [only, ...more] = begun
+  if (more.length === 0 && only?.[0] !== kit.id && isSynced(managed)) return false
   const ended = !kit.creating.has(managed.metadata.uid ?? '')
   const now = kit.clock.now()
-  return begunBy(note).some(([who, at]) => now - at < kit.callSeconds * 1000 && !(ended && who === kit.id))
+  return begun.some(([who, at]) => now - at < kit.callSeconds * 1000 && !(ended && who === kit.id))
 }
