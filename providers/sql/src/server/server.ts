@@ -18,6 +18,10 @@ export interface Facts {
   readonly seesPasswords: boolean
 }
 
+const UNUSED_MS = 60_000
+/** Servers are upgraded, and users given more rights. */
+const FACTS_MS = 300_000
+
 /** 150004 is 15.4; before 10 there were three parts, 90624 is 9.6.24. */
 export function versionText(version: number): string {
   const [major, minor] = [Math.trunc(version / 10_000), version % 10_000]
@@ -27,7 +31,8 @@ export function versionText(version: number): string {
 /** One PostgreSQL server, as one user. */
 export class Server {
   readonly #sessions: Sessions
-  #facts: Promise<Facts> | undefined
+  #facts: Facts | undefined
+  #factsUntil = 0
   /** How many statements were sent so far. */
   statements = 0
   usedAt = Date.now()
@@ -36,8 +41,8 @@ export class Server {
     this.#sessions = new Sessions(target)
   }
 
-  get connections(): number {
-    return this.#sessions.made
+  get connections(): Sessions['count'] {
+    return this.#sessions.count
   }
 
   /** Rows of one statement, with its parameters handed over apart. */
@@ -62,11 +67,11 @@ export class Server {
   }
 
   async facts(signal: AbortSignal): Promise<Facts> {
-    this.#facts ??= this.#ask(signal).catch((error) => {
-      this.#facts = undefined
-      throw error
-    })
-    return await this.#facts
+    if (!this.#facts || Date.now() > this.#factsUntil) {
+      this.#facts = await this.#ask(signal)
+      this.#factsUntil = Date.now() + FACTS_MS
+    }
+    return this.#facts
   }
 
   async #ask(signal: AbortSignal): Promise<Facts> {
@@ -89,8 +94,6 @@ export class Server {
     }
   }
 }
-
-const UNUSED_MS = 60_000
 
 /** Kept by revision: a change of ProviderConfig or credentials makes a new one, and the old one's sessions soon end. */
 const servers = new Map<string, Server>()

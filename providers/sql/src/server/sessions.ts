@@ -23,16 +23,22 @@ export class Sessions {
   readonly #idle: Session[] = []
   readonly #waiting: (() => void)[] = []
   #open = 0
-  /** How many connections were made so far. */
-  made = 0
+  #made = 0
 
   constructor(target: Target) {
     this.#target = target
   }
 
+  /** Connections that are open now, and how many were made so far. */
+  get count(): { readonly open: number; readonly made: number } {
+    return { open: this.#open, made: this.#made }
+  }
+
   /** Runs something in a session of the database. When the signal aborts, the session is torn down and the work fails. */
   async use<T>(database: string, signal: AbortSignal, work: (client: pg.Client) => Promise<T>): Promise<T> {
     const session = await this.#acquire(database, signal)
+    if (signal.aborted) this.#release(session)
+    signal.throwIfAborted()
     const abort = () => {
       session.broken = true
       void session.client.end().catch(() => {})
@@ -77,7 +83,7 @@ export class Sessions {
     this.#open++
     try {
       const client = await connect(this.#target, database)
-      this.made++
+      this.#made++
       const session: Session = { database, client, broken: false }
       const lost = () => {
         session.broken = true

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ManagedKind } from '@crosstie/resources/provider'
@@ -14,6 +14,7 @@ export class TestServer implements AsyncDisposable {
 
   private constructor(
     readonly login: Login,
+    private readonly dir: string,
     private readonly close: () => Promise<void>,
   ) {
     this.server = this.as(login)
@@ -26,7 +27,7 @@ export class TestServer implements AsyncDisposable {
     const account = serverAccount()
     try {
       const running = await startPostgres({ binaries, dir, account, settings, volatile: true })
-      return new TestServer(running.login, async () => {
+      return new TestServer(running.login, dir, async () => {
         await running[Symbol.asyncDispose]()
         await rm(dir, { recursive: true, force: true })
       })
@@ -39,6 +40,11 @@ export class TestServer implements AsyncDisposable {
   /** As a kind would reach it. */
   as({ host, port, user, password }: Login): Server {
     return new Server({ host, port, user, password, database: 'postgres', sslMode: 'disable', tls: {} })
+  }
+
+  /** All that the server wrote to its log. */
+  async log(): Promise<string> {
+    return await readFile(join(this.dir, 'server.log'), 'utf8')
   }
 
   /** Asks past our own code. */
@@ -71,11 +77,16 @@ export interface Variant {
   readonly name: string
   /** Why it cannot be tried here. */
   readonly skip: string | false
-  start(): Promise<TestServer>
+  /** With settings of its own, as `name=value`. */
+  start(settings?: readonly string[]): Promise<TestServer>
 }
 
 export function embeddedVariant(): Variant {
-  return { name: 'PostgreSQL of npm', skip: false, start: () => TestServer.start(findBinaries(serverAccount())) }
+  return {
+    name: 'PostgreSQL of npm',
+    skip: false,
+    start: (settings) => TestServer.start(findBinaries(serverAccount()), settings),
+  }
 }
 
 /** The PostgreSQL that we bring, and the older one that Debian has. */
@@ -83,7 +94,7 @@ export function variants(): readonly Variant[] {
   const debian = debianPostgres()
   const other =
     'folder' in debian
-      ? { skip: false as const, start: () => TestServer.start(debian.folder) }
+      ? { skip: false as const, start: (settings?: readonly string[]) => TestServer.start(debian.folder, settings) }
       : { skip: debian.missing, start: () => Promise.reject(new Error(debian.missing)) }
   return [embeddedVariant(), { name: 'PostgreSQL of Debian', ...other }]
 }
