@@ -84,10 +84,7 @@ export async function startPostgres(options: ServerOptions): Promise<RunningServ
       }
     }
     watcher?.kill()
-    if (await alive()) {
-      child.kill('SIGINT')
-      await ended(child)
-    }
+    await stop(child.pid, data)
     options.signal?.throwIfAborted()
     if (attempt >= PORT_ATTEMPTS) {
       const said = (await readFile(join(dir, 'server.log'), 'utf8').catch(() => '')).trim().split('\n').slice(-3)
