@@ -7,9 +7,11 @@ import { routeTable } from './ec2/routetable.js'
 import { securityGroup } from './ec2/securitygroup.js'
 import { subnet } from './ec2/subnet.js'
 import { vpc } from './ec2/vpc.js'
+import { clusterBindings } from './eks/claims.js'
 import { cluster } from './eks/cluster.js'
 import { nodeGroup } from './eks/nodegroup.js'
 import { role } from './iam/role.js'
+import { databaseBindings } from './rds/claims.js'
 import { dbInstance } from './rds/dbinstance.js'
 import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
 import { bucket } from './s3/bucket.js'
@@ -34,5 +36,6 @@ export const provider = defineProvider({
     dbSubnetGroup,
     dbInstance,
   ],
+  bindings: [...databaseBindings, ...clusterBindings],
   start,
 })

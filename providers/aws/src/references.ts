@@ -1,17 +1,9 @@
-import type { ResourceType } from '@crosstie/kube'
 import { s } from '@crosstie/resources/provider'
 import { securityGroup } from './ec2/securitygroup.js'
 import { subnet } from './ec2/subnet.js'
+import { role } from './iam/role.js'
 
 /** Fields that lead to kinds of other services, so that they are called and described alike. */
-
-const roleType: ResourceType = {
-  group: 'iam.aws.crossplane.io',
-  version: 'v1beta1',
-  kind: 'Role',
-  resource: 'roles',
-  namespaced: false,
-}
 
 export const subnetIds = (doc: string, more: { readonly refField?: string; readonly immutable?: boolean } = {}) => {
   const { immutable = false, ...named } = more
@@ -22,4 +14,4 @@ export const securityGroupIds = (doc: string, more: { readonly immutable?: boole
   s.reference(s.list(s.string(), { doc, set: true, ...more }), { to: () => securityGroup.type })
 
 export const roleArn = (options: { readonly doc: string; readonly immutable?: boolean }) =>
-  s.reference(s.string(options), { to: () => roleType, value: 'status.atProvider.arn' })
+  s.reference(s.string(options), { to: () => role.type, value: 'status.atProvider.arn' })

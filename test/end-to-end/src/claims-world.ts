@@ -59,11 +59,17 @@ export class World implements AsyncDisposable {
   }
 
   async #ready(): Promise<this> {
-    const kinds = this.options.managed.flatMap((kind) => [kind.crd(), kind.classCrd()])
-    for (const crd of [...claimKinds.map((kind) => kind.crd()), aggregateCrd(), aggregateClassCrd(), ...kinds]) {
+    const { managed } = this.options
+    const kinds = managed.flatMap((kind) => [kind.crd(), kind.classCrd()])
+    const configs = new Set(managed.flatMap(({ providerConfig }) => providerConfig ?? []))
+    const defined = [...kinds, ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()])]
+    const crds = [...claimKinds.map((kind) => kind.crd()), aggregateCrd(), aggregateClassCrd(), ...defined]
+    for (const crd of crds) {
       await this.client.create(crdType, crd).catch((error) => {
         if (!isAlreadyExists(error)) throw error
       })
+    }
+    for (const crd of crds) {
       await eventually(`${crd.metadata.name} is served`, async () => {
         const stored = await this.client.get(crdType, { name: crd.metadata.name! })
         return conditionsOf(stored).some(({ type, status }) => type === 'Established' && status === 'True')

@@ -1,4 +1,6 @@
 import { equal, findInChain, messageOf, setFieldValue } from '@crosstie/kube'
+import { aggregateType } from '../aggregate/define.js'
+import { entriesOf } from '../aggregate/parts.js'
 import { type Node, referenceFields } from '../definition/schema.js'
 import {
   extractor,
@@ -8,6 +10,7 @@ import {
   referrerOf,
   resolveMany,
   resolveOne,
+  UnresolvedError,
 } from '../reference/resolve.js'
 import type { Unresolved } from './kit.js'
 import { isDeleted } from './meta.js'
@@ -70,6 +73,18 @@ class FieldError extends Error {
   }
 }
 
+/**
+ * An aggregate tells of its parts when all of them are made. Before that, a
+ * selector of every part of a kind could miss some, and would never look again.
+ */
+async function untilWhole({ kit, managed, signal }: Turn): Promise<void> {
+  const { aggregateRef } = managed['spec'] as { aggregateRef?: { name?: string } }
+  if (!aggregateRef?.name) return
+  const aggregate = await kit.client.get(aggregateType, { name: aggregateRef.name }, { signal })
+  if (entriesOf(aggregate).length > 0) return
+  throw new UnresolvedError('noMatches', `AggregateResource ${aggregateRef.name} is still being provisioned`)
+}
+
 /** What would be news to a field: the objects that its references name, or else those that its selector may choose. */
 function awaitedBy({ kit, managed }: Turn, values: Values, path: readonly string[]): Unresolved['awaits'] {
   const { parent, field } = fieldAt(kit.kind.parameters, values, path)
@@ -115,6 +130,7 @@ async function resolveField(turn: Turn, side: string, values: Values, path: read
   const current = again ? undefined : parent[name]
   if (field.type === 'list') {
     const held = { values: (current ?? []) as string[], references: (parent[ref] ?? []) as ObjectReference[] }
+    if (given.selector?.matchAggregate && held.values.length === 0) await untilWhole(turn)
     const { values, references } = await resolveMany(kit.client, from, target, { ...held, ...given })
     return changes({ [name]: values, [ref]: references }, parent)
   }

@@ -95,7 +95,12 @@ const START_MS = 120_000
 export class Moto implements AsyncDisposable {
   static async start(options: MotoOptions = {}): Promise<Moto> {
     await install()
-    const env = { ...process.env, PYTHONUNBUFFERED: '1', MOTO_ACCOUNT_ID: '123456789012' }
+    const env = {
+      ...process.env,
+      PYTHONUNBUFFERED: '1',
+      MOTO_ACCOUNT_ID: '123456789012',
+      MOTO_IAM_LOAD_MANAGED_POLICIES: 'true',
+    }
     const unchecked = options.callsBeforeAuthorization
     if (unchecked !== undefined) Object.assign(env, { INITIAL_NO_AUTH_ACTION_COUNT: String(unchecked) })
     const child = spawn(python, ['-c', PROGRAM], { stdio: ['pipe', 'ignore', 'pipe'], env })
@@ -134,6 +139,8 @@ export class Moto implements AsyncDisposable {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     this.child.ref()
     const gone = once(this.child, 'exit')
+    // Whoever stops it waits for its end.
+    this.child.ref()
     this.child.kill('SIGKILL')
     await gone
   }

@@ -1,0 +1,24 @@
+import { type Binding, type Configuring, defineBinding, kubernetesCluster } from '@crosstie/resources/provider'
+import { autoScalingGroup } from '../autoscaling/group.js'
+import { launchConfiguration } from '../autoscaling/launchconfiguration.js'
+import { networkFor } from '../ec2/claims.js'
+import { role } from '../iam/role.js'
+import { agreedVersion } from '../versions.js'
+import { cluster } from './cluster.js'
+import { nodeGroup } from './nodegroup.js'
+
+const claim = kubernetesCluster
+
+/** A cluster alone, or with its nodes and its network, as an aggregate. */
+export const clusterBindings: readonly Binding[] = [
+  defineBinding({ claim, managed: cluster, configure: clusterOf }),
+  ...[nodeGroup, role, launchConfiguration, autoScalingGroup].map((managed) =>
+    defineBinding({ claim, managed, role: 'supporting' }),
+  ),
+  ...networkFor(claim),
+]
+
+function clusterOf({ asked, forProvider, class: { kind, metadata } }: Configuring) {
+  const version = agreedVersion(`${kind} ${metadata.name}`, asked['clusterVersion'], forProvider['version'])
+  return { ...forProvider, ...(version ? { version } : {}) }
+}

@@ -1,0 +1,41 @@
+import {
+  type Binding,
+  type ClaimKind,
+  type Configuring,
+  defineBinding,
+  mysqlInstance,
+  postgresqlInstance,
+} from '@crosstie/resources/provider'
+import { networkFor } from '../ec2/claims.js'
+import { agreedVersion } from '../versions.js'
+import { dbInstance } from './dbinstance.js'
+import { dbSubnetGroup } from './dbsubnetgroup.js'
+
+interface Offer {
+  readonly claim: ClaimKind
+  /** What is called so; the first one is made when the class does not say. */
+  readonly engines: readonly [string, ...string[]]
+}
+
+const offers: readonly Offer[] = [
+  { claim: mysqlInstance, engines: ['mysql', 'mariadb', 'aurora-mysql'] },
+  { claim: postgresqlInstance, engines: ['postgres', 'aurora-postgresql'] },
+]
+
+/** A database server alone, or with the network that lets it be reached, as an aggregate. */
+export const databaseBindings: readonly Binding[] = offers.flatMap(({ claim, engines }) => [
+  defineBinding({ claim, managed: dbInstance, configure: (given) => databaseOf(claim, engines, given) }),
+  defineBinding({ claim, managed: dbSubnetGroup, role: 'supporting' }),
+  ...networkFor(claim),
+])
+
+function databaseOf(claim: ClaimKind, engines: Offer['engines'], { asked, forProvider, class: given }: Configuring) {
+  const { kind } = claim.type
+  const engine = (forProvider['engine'] as string | undefined) ?? engines[0]
+  const named = `${given.kind} ${given.metadata.name}`
+  if (!engines.includes(engine)) {
+    throw new Error(`${named} makes databases of engine ${engine}, not of ${engines.join(' or ')} as a ${kind} is`)
+  }
+  const engineVersion = agreedVersion(named, asked['engineVersion'], forProvider['engineVersion'])
+  return { ...forProvider, engine, ...(engineVersion ? { engineVersion } : {}) }
+}
