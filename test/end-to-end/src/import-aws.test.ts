@@ -66,7 +66,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     await program.ok('apply', '-f', 'imported/')
     const promoted = await program.run(['promote', '-f', 'imported/', '--providers', 'aws', '--timeout', '5m'])
     assert.equal(promoted.code, 0, promoted.err)
-    assert.match(promoted.err, new RegExp(`${made} promoted, 0 managed already, 0 refused`))
+    assert.match(promoted.out, new RegExp(`${made} promoted, 0 managed already, 0 refused`))
     const promoting = proxy.total
 
     using client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))
@@ -111,7 +111,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
       assert.equal(condition(subnet, 'Ready')?.status, 'True')
     }
     const resumed = await program.run(['promote', '-f', 'imported/', '--providers', 'aws'])
-    assert.match(resumed.err, new RegExp(`0 promoted, ${made} managed already, 0 refused`))
+    assert.match(resumed.out, new RegExp(`0 promoted, ${made} managed already, 0 refused`))
     assert.deepEqual(proxy.writes, [])
   })
 
@@ -121,7 +121,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     await program.ok('apply', '-f', typo)
     const refused = await program.run(['promote', '-f', typo, '--providers', 'aws'])
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /typo refused: its external resource is not seen .*check the external name/)
+    assert.match(refused.out, /typo refused: its external resource is not seen .*check the external name/)
     const field = await program.run(['discover', 'aws', 'vpc', '--region', region, '--filter', 'tag.team=payments'])
     assert.equal(field.code, 2)
     assert.match(field.err, /VPC has no field 'tag' to filter by: choose from externalName, name, region/)

@@ -77,11 +77,11 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
       '5m',
     ])
     assert.equal(dry.code, 0, dry.err)
-    assert.match(dry.err, new RegExp(`${COUNT} would be promoted, 0 managed already, 0 refused`))
+    assert.match(dry.out, new RegExp(`${COUNT} would be promoted, 0 managed already, 0 refused`))
     assert.match(dry.out, /\+ spec\.forProvider\.privileges\.login: true/)
     const promoted = await program.run(['promote', '-f', 'imported.yaml', '--providers', 'sql'])
     assert.equal(promoted.code, 0, promoted.err)
-    assert.match(promoted.err, new RegExp(`${COUNT} promoted, 0 managed already, 0 refused`))
+    assert.match(promoted.out, new RegExp(`${COUNT} promoted, 0 managed already, 0 refused`))
     let planned = 0
     for (const kind of [role, database]) {
       for (const { metadata } of (await client.list(kind.type)).items) {
@@ -140,7 +140,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
     await client.patch(role.type, { name }, { type: 'merge', patch })
     const refused = await program.run(['promote', `role/${name}`, '--providers', 'sql'])
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /refused: managing it would update the external resource \(connectionLimit\)/)
+    assert.match(refused.out, /refused: managing it would update the external resource \(connectionLimit\)/)
     const { rows } = await sql.query("SELECT rolconnlimit FROM pg_roles WHERE rolname = 'app_late'")
     assert.equal(rows[0].rolconnlimit, 5)
   })

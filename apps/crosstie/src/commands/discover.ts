@@ -113,8 +113,8 @@ async function show({ out, err, paint }: Input, where: Destination, found: reado
   if ('path' in where) {
     const files = fresh.length > 0 ? await writeManifests(where, fresh) : 0
     out(`${where.path}: ${files} ${files === 1 ? 'file' : 'files'} with ${fresh.length} manifests`)
-    err(counts)
-    if (files > 0) err(`Next: crosstie apply -f ${where.path}, then crosstie promote -f ${where.path}`)
+    out(counts)
+    if (files > 0) out(`Next: crosstie apply -f ${where.path}, then crosstie promote -f ${where.path}`)
     return
   }
   if (where.to === 'json') out(encoded('json', { resources: found.map(forPrograms) }))
@@ -123,7 +123,9 @@ async function show({ out, err, paint }: Input, where: Destination, found: reado
     const rows = [['KIND', 'NAME', 'EXTERNAL-NAME', 'WHERE', 'STATE'], ...found.map(row)]
     for (const line of table(painted(paint, rows))) out(line)
   }
-  err(counts)
+  // What a program reads is for it alone.
+  if (where.to === 'table') out(counts)
+  else err(counts)
 }
 
 /** What goes into a file: nothing of what was seen. */

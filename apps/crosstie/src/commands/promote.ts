@@ -57,7 +57,7 @@ simply run again; what is managed already is left alone.`,
   exits: { 1: 'at least one was refused; the others are promoted' },
   completes: 'objects',
   async run(input) {
-    const { values, signal, progress, err } = input
+    const { values, signal, progress, out, err } = input
     const where = destinationOf(textOf(values, 'output'))
     const policies = policiesOf(String(values['policies']))
     const dryRun = values['dry-run'] === true
@@ -77,7 +77,9 @@ simply run again; what is managed already is left alone.`,
     await show(input, where, done)
     const count = (outcome: Promotion['outcome']) => done.filter((each) => each.outcome === outcome).length
     const verb = dryRun ? `${count('ready')} would be promoted` : `${count('promoted')} promoted`
-    err(`${verb}, ${count('already')} managed already, ${count('refused')} refused.`)
+    // What a program reads is for it alone.
+    const say = where.to === 'json' || where.to === 'yaml' ? err : out
+    say(`${verb}, ${count('already')} managed already, ${count('refused')} refused.`)
     return count('refused') > 0 ? EXIT_FAILED : EXIT_OK
   },
 }
@@ -134,14 +136,14 @@ async function untilObserved(
   }
 }
 
-function tell({ out, err, paint }: Input, { kind, name, outcome, because, changes }: Promotion): void {
+function tell({ out, paint }: Input, { kind, name, outcome, because, changes }: Promotion): void {
   const label = objectName(kind.type, name)
   if (outcome === 'already') {
     out(`${label} is managed already`)
     return
   }
   if (outcome === 'refused') {
-    err(`${label} ${paint.red('refused')}: ${because}`)
+    out(`${label} ${paint.red('refused')}: ${because}`)
     return
   }
   out(`${label} ${outcome === 'ready' ? 'would be promoted' : paint.green('promoted')}`)
