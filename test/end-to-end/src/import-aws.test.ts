@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
@@ -11,6 +11,7 @@ import {
   CreateSecurityGroupCommand,
   CreateSubnetCommand,
   CreateVpcCommand,
+  DescribeVpcsCommand,
   EC2Client,
   type ResourceType,
 } from '@aws-sdk/client-ec2'
@@ -20,9 +21,10 @@ import type { KubeObject } from '@crosstie/kube'
 import { provider } from '@crosstie/provider-aws'
 import { Moto, motoMissing } from '@crosstie/provider-aws/testing'
 import { Imagination, plan } from '@crosstie/resources'
+import { eventually } from './claims-world.js'
 import { CountingProxy } from './counting.js'
 import { condition } from './plane.js'
-import { Program } from './program.js'
+import { fileOf, Program } from './program.js'
 
 /** How many resources are there to be imported; `CROSSTIE_IMPORT=1000` takes minutes. */
 const COUNT = Number(process.env['CROSSTIE_IMPORT'] ?? 60)
@@ -133,7 +135,50 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     assert.match(nowhere.err, /VPC is looked for by region: say --region NAME/)
     assert.deepEqual(proxy.writes, [])
   })
+
+  test('OBS1 OBS4 the example: what others manage is referred to and queried, and stays when that ends', async () => {
+    using client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))
+    const kindOf = (name: string) => provider.kinds.find(({ type }) => type.kind === name)!
+    const vpc = kindOf('VPC')
+    const ec2 = moto.client(EC2Client, region)
+    const there = async () =>
+      ((await ec2.send(new DescribeVpcsCommand({}))).Vpcs ?? []).map(({ VpcId }) => VpcId).sort()
+    const before = await there()
+    const made = await ec2.send(new CreateVpcCommand({ CidrBlock: '10.0.0.0/16' }))
+    const { VpcId = '' } = made.Vpc!
+    const manifests = join(program.folder, 'observe.yaml')
+    const files = await Promise.all(['vpc.yaml', 'subnet.yaml', 'query.yaml'].map((file) => exampleOf(file, VpcId)))
+    await writeFile(manifests, files.join('---\n'))
+    await program.ok('apply', '-f', manifests)
+    await program.ok('wait', 'subnet/ours', 'vpc/existing', '--for', 'condition=Ready', '--timeout', '180s')
+    const { query } = vpc
+    const networks = (await client.list(vpc.type)).items.filter(({ metadata }) => metadata.name!.startsWith('net-'))
+    const shown = await eventually(
+      'the query shows every network',
+      async () => {
+        const { status } = await client.get(query!.type, { name: 'payments' })
+        const { matches = [] } = (status ?? {}) as { matches?: { externalName: string }[] }
+        return matches.length === networks.length && matches
+      },
+      180_000,
+    )
+    assert.deepEqual(shown.map((match) => match.externalName).sort(), networks.map(externalName).sort())
+    await program.ok('delete', 'vpcquery/payments', 'vpc/existing', '--timeout', '180s')
+    await eventually(
+      'what the query owned is gone',
+      async () => (await client.list(vpc.type, { labelSelector: 'team=payments' })).items.length === 0,
+      180_000,
+    )
+    assert.deepEqual(await there(), [...before, VpcId].sort())
+    assert.deepEqual(proxy.writes, ['CreateSubnet'], 'the subnet is all that was made')
+  })
 })
+
+/** A file of the example, for the network that is there. */
+async function exampleOf(file: string, id: string): Promise<string> {
+  const text = await readFile(fileOf(`examples/observe-existing/${file}`), 'utf8')
+  return text.replace('vpc-0123456789abcdef0', id).replace('refreshInterval: 1m', 'refreshInterval: 2s')
+}
 
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.['crossplane.io/external-name']
 
