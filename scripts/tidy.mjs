@@ -1,6 +1,6 @@
 // Checks what a linter does not know: the direction of imports, the size of files, where links lead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join, normalize, resolve } from 'node:path'
 import { layers, mayImport } from './layers.mjs'
 
 const FILE_LINES_MAX = 500
@@ -14,6 +14,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md
   checkLinks(page)
 await checkPages()
 await checkCommands()
+await checkChart()
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
@@ -44,6 +45,15 @@ async function checkCommands() {
   const { cliReference } = await import('../apps/crosstie/dist/reference.js')
   if (readFileSync('docs/reference/cli.md', 'utf8') === (await cliReference())) return
   complaints.push('docs/reference/cli.md is not what the commands say: run node scripts/cli-reference.mjs')
+}
+
+/** And the Helm chart. */
+async function checkChart() {
+  if (!existsSync('apps/crosstie/dist/deploy/chart.js')) return
+  const { chartFiles, oldFiles } = await import('../apps/crosstie/dist/deploy/chart.js')
+  for (const path of await oldFiles(resolve('deploy/chart'), await chartFiles())) {
+    complaints.push(`deploy/chart/${path} is not what 'crosstie manifests' prints: run node scripts/chart.mjs`)
+  }
 }
 
 /** A link to a file of ours must lead to one. */

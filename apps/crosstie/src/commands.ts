@@ -7,6 +7,7 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
   'Run a control plane': {
     up: async () => (await import('./commands/up.js')).up,
     controllers: async () => (await import('./commands/controllers.js')).controllers,
+    manifests: async () => (await import('./commands/manifests.js')).manifests,
     backup: async () => (await import('./commands/backup.js')).backup,
     restore: async () => (await import('./commands/restore.js')).restore,
   },

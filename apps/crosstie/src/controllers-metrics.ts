@@ -1,16 +1,30 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { Metrics } from '@crosstie/kube'
+import { type Metrics, messageOf } from '@crosstie/kube'
 import type { Address } from './address.js'
 
-/** `/metrics`, `/livez` and `/readyz` of a process that serves nothing else. */
-export async function serveMetrics(metrics: Metrics, { host, port }: Address): Promise<AsyncDisposable> {
-  const server = createServer((request, response) => {
+/** Says why the process cannot do its work; undefined when it can. */
+export type Unready = () => Promise<string | undefined>
+
+/**
+ * `/metrics`, `/livez`, `/healthz` and `/readyz` of a process that serves
+ * nothing else. It is alive when it answers, and ready when nothing says otherwise.
+ */
+export async function serveMetrics(
+  metrics: Metrics,
+  { host, port }: Address,
+  unready: Unready = async () => undefined,
+): Promise<AsyncDisposable> {
+  const server = createServer(async (request, response) => {
     const path = request.url?.replace(/\?.*/, '')
-    const answers = (text: string, type: string) => response.setHeader('content-type', type).end(text)
+    const answers = (text: string, type = 'text/plain') => response.setHeader('content-type', type).end(text)
     if (path === '/metrics') answers(metrics.expose(), 'text/plain; version=0.0.4; charset=utf-8')
-    else if (path === '/livez' || path === '/readyz' || path === '/healthz') answers('ok', 'text/plain')
-    else response.writeHead(404).end('not found\n')
+    else if (path === '/livez' || path === '/healthz') answers('ok')
+    else if (path === '/readyz') {
+      const why = await unready().catch(messageOf)
+      if (why !== undefined) response.statusCode = 503
+      answers(why === undefined ? 'ok' : `not ready: ${why}\n`)
+    } else response.writeHead(404).end('not found\n')
   })
   server.listen(port, host)
   await once(server, 'listening')

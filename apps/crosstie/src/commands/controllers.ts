@@ -9,6 +9,7 @@ import { type Command, countOf, EXIT_OK } from '../command.js'
 import { ControlPlane } from '../controllers.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
+import { unreadyUntilServed } from '../controllers-ready.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { providerOptions, providersOf } from '../providers.js'
 import { loadRegistry } from '../registry.js'
@@ -33,7 +34,11 @@ export const controllers: Command = {
     shards: { type: 'string', value: 'N', help: 'Split the objects into N parts among all processes', default: '1' },
     standalone: { type: 'boolean', help: 'Take no lease: there is no other process' },
     'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
-    metrics: { type: 'string', value: 'HOST:PORT', help: 'Where to serve /metrics (default nowhere)' },
+    metrics: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Where to serve /metrics, /livez and /readyz (default nowhere)',
+    },
     'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
     ...providerOptions,
     ...featureOptions,
@@ -48,11 +53,12 @@ export const controllers: Command = {
     const access = await findAccess({ ...(file ? { file: resolve(file) } : {}), context: text('context') })
     using client = new HttpClient(access, { log })
     const metrics = new Metrics()
-    const at = text('metrics')
-    await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at))
-
     const features = featuresOf(values)
     const registry = await loadRegistry(providersOf(values))
+    const at = text('metrics')
+    const unready = unreadyUntilServed(client, registry)
+    await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at), unready)
+
     const plane = { registry, client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
     const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
     const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }

@@ -1,0 +1,105 @@
+import type { KubeObject, ResourceType } from '@crosstie/kube'
+import { aggregateClassType, aggregateType, type ClaimKind, type ManagedKind, type Provider } from '@crosstie/resources'
+
+/** What a role lets one do. */
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+const SEE = ['get', 'list', 'watch']
+const KEEP = [...SEE, 'create', 'update', 'patch', 'delete']
+
+/** Roles with this label add to what Objects may do in the cluster that they are kept in. */
+export const OBJECTS_LABEL = 'rbac.crosstie.io/aggregate-to-objects'
+
+/** What controllers need whatever the providers are: claims, aggregates, Secrets and events. */
+export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
+  const types = claims.map(({ type }) => type)
+  return [
+    ...rules(types, [...SEE, 'update', 'patch']),
+    ...rules([aggregateType], KEEP),
+    ...rules([aggregateClassType], SEE),
+    ...behind([...types, aggregateType]),
+    // Connection Secrets are in namespaces that nobody knows beforehand. None is deleted: they go with their owners.
+    { apiGroups: [''], resources: ['secrets'], verbs: [...SEE, 'create', 'update', 'patch'] },
+    { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  ]
+}
+
+/** What the kinds of one provider need. */
+export function providerRights({ kinds }: Provider): readonly Rule[] {
+  const queries = kinds.flatMap(({ query }) => (query ? [query.type] : []))
+  const configs = [...new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))]
+  return [
+    ...rules(typesOf(kinds), KEEP),
+    ...rules(
+      kinds.map(({ classType }) => classType),
+      SEE,
+    ),
+    ...rules([...queries, ...configs.map(({ type }) => type)], [...SEE, 'update', 'patch']),
+    ...rules(
+      configs.map(({ usageType }) => usageType),
+      [...SEE, 'create', 'update', 'patch'],
+    ),
+    ...behind([...typesOf(kinds), ...queries, ...configs.map(({ type }) => type)]),
+  ]
+}
+
+/** Who leads and who works on which shard, in one namespace. */
+export const leaseRights: readonly Rule[] = [
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'list', 'create', 'update', 'delete'],
+  },
+]
+
+const typesOf = (kinds: readonly ManagedKind[]): readonly ResourceType[] => kinds.map(({ type }) => type)
+
+/** The status is written apart; finalizers are what owners that block deletion need where that is enforced. */
+function behind(types: readonly ResourceType[]): readonly Rule[] {
+  const part = (name: string) => types.map((type) => ({ ...type, resource: `${type.resource}/${name}` }))
+  return [...rules(part('status'), ['update', 'patch']), ...rules(part('finalizers'), ['update'])]
+}
+
+/** One rule for each group. */
+function rules(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
+  const groups = [...new Set(types.map(({ group }) => group))].sort()
+  return groups.map((group) => ({
+    apiGroups: [group],
+    resources: [...new Set(types.filter((type) => type.group === group).map(({ resource }) => resource))].sort(),
+    verbs: [...verbs],
+  }))
+}
+
+interface Account {
+  readonly name: string
+  readonly namespace: string
+}
+
+const RBAC = { apiVersion: 'rbac.authorization.k8s.io/v1' }
+
+/** A role of the whole cluster and its binding to the account. */
+export function clusterRole(name: string, to: Account, what: object, labels: Labels): readonly KubeObject[] {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+  return [
+    { ...RBAC, kind: 'ClusterRole', metadata: { name, labels }, ...what },
+    { ...RBAC, kind: 'ClusterRoleBinding', metadata: { name, labels }, roleRef, subjects: [subject(to)] },
+  ]
+}
+
+/** The same in one namespace. */
+export function role(name: string, to: Account, what: object, labels: Labels): readonly KubeObject[] {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
+  const metadata = { name, namespace: to.namespace, labels }
+  return [
+    { ...RBAC, kind: 'Role', metadata, ...what },
+    { ...RBAC, kind: 'RoleBinding', metadata, roleRef, subjects: [subject(to)] },
+  ]
+}
+
+type Labels = Readonly<Record<string, string>>
+
+const subject = ({ name, namespace }: Account) => ({ kind: 'ServiceAccount', name, namespace })
