@@ -104,7 +104,8 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       pollSeconds: countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS),
     })
     fact('data', shortPath(dataDir))
-    fact('providers', `${names.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)
+    const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
+    fact('providers', `${useful.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)
     const settled = startProviders(started, registry.providers, fact, {
       client,
       dataDir: join(dataDir, 'providers'),
