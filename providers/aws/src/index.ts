@@ -15,6 +15,7 @@ import { databaseBindings } from './rds/claims.js'
 import { dbInstance } from './rds/dbinstance.js'
 import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
 import { bucket } from './s3/bucket.js'
+import { bucketBinding } from './s3/claim.js'
 import { start } from './start.js'
 
 export const provider = defineProvider({
@@ -36,6 +37,6 @@ export const provider = defineProvider({
     dbSubnetGroup,
     dbInstance,
   ],
-  bindings: [...databaseBindings, ...clusterBindings],
+  bindings: [bucketBinding, ...databaseBindings, ...clusterBindings],
   start,
 })

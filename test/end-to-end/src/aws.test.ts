@@ -232,6 +232,44 @@ spec:
     assert.equal(tags['crossplane-name'], 'tagged')
   })
 
+  test('CLM1 a claim for a bucket gets one of S3, of the name it asks for, and the details to reach it', async () => {
+    await apply(`
+apiVersion: s3.aws.crossplane.io/v1beta1
+kind: BucketClass
+metadata:
+  name: standard
+  annotations:
+    crossplane.io/external-name-prefix: acme-
+    resourceclass.crossplane.io/is-default-class: "true"
+specTemplate:
+  writeConnectionSecretsToNamespace: default
+  forProvider:
+    region: eu-north-1
+    versioningConfiguration:
+      status: Enabled
+---
+apiVersion: storage.crossplane.io/v1alpha1
+kind: Bucket
+metadata:
+  name: pictures
+  namespace: default
+spec:
+  name: pictures
+  predefinedACL: Private
+  writeConnectionSecretToRef:
+    name: pictures
+`)
+    await program.ok('wait', 'buckets.storage.crossplane.io/pictures', '--for', 'condition=Ready', '--timeout', '3m')
+    const { data } = (await get('secret/pictures')) as unknown as { data: Record<string, string> }
+    const detail = (name: string) => Buffer.from(data[name]!, 'base64').toString()
+    assert.deepEqual(['bucket', 'region', 'arn'].map(detail), [
+      'acme-pictures',
+      'eu-north-1',
+      'arn:aws:s3:::acme-pictures',
+    ])
+    await program.ok('delete', 'buckets.storage.crossplane.io/pictures', '--timeout', '3m')
+  })
+
   test('no secret is in what was said or kept', async () => {
     const { output, errors } = program.plane!
     const events = await program.ok('get', 'events', '-A', '-o', 'json')

@@ -126,6 +126,8 @@ export interface Binding {
    * the class says. Throws to say that the two do not go together.
    */
   configure(given: Configuring): Values
+  /** The external name that the claim asks for in a field of its own, when no annotation does. */
+  externalName?(given: Configuring): string | undefined
 }
 
 export interface Configuring {

@@ -46,6 +46,7 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
   const reclaimPolicy = template.reclaimPolicy ?? 'Delete'
   const config = providerRef && (providerConfigRef?.name ?? 'default') === 'default' ? providerRef : providerConfigRef
   const aggregate = 'aggregate' in owner ? owner.aggregate : undefined
+  const configuring = { claim, class: given, asked: askedBy(claim, binding), forProvider }
   return {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
@@ -53,7 +54,7 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
       name,
       labels: labelsFor(claim),
       ...annotated({
-        [annotations.externalName]: externalNameFor(aggregate ?? claim, given),
+        [annotations.externalName]: externalNameFor(aggregate ?? claim, given, binding.externalName?.(configuring)),
         [claimAnnotations.secretPrefix]: given.metadata.annotations?.[claimAnnotations.secretPrefix],
         [claimAnnotations.provisioning]: aggregate ? undefined : claim.metadata.uid,
       }),
@@ -63,7 +64,7 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
     spec: {
       ...rest,
       ...(config ? { providerConfigRef: config } : {}),
-      forProvider: binding.configure({ claim, class: given, asked: askedBy(claim, binding), forProvider }),
+      forProvider: binding.configure(configuring),
       reclaimPolicy,
       ...(aggregate ? { aggregateRef: referenceTo(aggregate) } : { claimRef: claimReference(claim, binding) }),
       classRef: referenceTo(given),
@@ -106,8 +107,8 @@ export function aggregateFor(claim: KubeObject, claimRef: Reference, given: Kube
 }
 
 /** `{prefix}{name}{suffix}`, if the claim has a name to begin with (XN3, XN5). */
-export function externalNameFor(named: KubeObject, given: KubeObject): string | undefined {
-  const name = externalNameOf(named)
+export function externalNameFor(named: KubeObject, given: KubeObject, otherwise = ''): string | undefined {
+  const name = externalNameOf(named) || otherwise
   if (name === '') return undefined
   const { [claimAnnotations.namePrefix]: prefix = '', [claimAnnotations.nameSuffix]: suffix = '' } =
     given.metadata.annotations ?? {}

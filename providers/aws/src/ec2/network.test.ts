@@ -101,7 +101,7 @@ async function contracts(moto: Moto): Promise<void> {
         description: 'What serves pages.',
         ingress: [
           { ...https, ipRanges: everywhere },
-          { ...https, ipProtocol: '6', ipv6Ranges: [{ cidrIPv6: '::/0' }] },
+          { ...https, ipProtocol: '6', ipv6Ranges: [{ cidrIpv6: '::/0' }] },
           { ipProtocol: '-1', userIdGroupPairs: [{ description: 'among themselves' }] },
         ],
         egress: [{ ipProtocol: 'udp', fromPort: 53, toPort: 53, ipRanges: [{ cidrIp: '10.0.0.0/16' }] }],

@@ -13,7 +13,7 @@ const permission = s.object({
     }),
   ),
   ipv6Ranges: s.optional(
-    s.list(s.object({ cidrIPv6: s.string({ doc: 'Range of IPv6 addresses.' }), description }), {
+    s.list(s.object({ cidrIpv6: s.string({ doc: 'Range of IPv6 addresses.' }), description }), {
       doc: 'Others by IPv6 addresses.',
     }),
   ),
@@ -77,8 +77,8 @@ export function rulesOf(given: readonly Permission[], self = 'self'): ReadonlyMa
     for (const { cidrIp, description } of parties.ipRanges ?? []) {
       add(cidrIp, description, { IpRanges: [{ CidrIp: cidrIp, Description: description }] })
     }
-    for (const { cidrIPv6, description } of parties.ipv6Ranges ?? []) {
-      add(cidrIPv6.toLowerCase(), description, { Ipv6Ranges: [{ CidrIpv6: cidrIPv6, Description: description }] })
+    for (const { cidrIpv6, description } of parties.ipv6Ranges ?? []) {
+      add(cidrIpv6.toLowerCase(), description, { Ipv6Ranges: [{ CidrIpv6: cidrIpv6, Description: description }] })
     }
     for (const { prefixListId, description } of parties.prefixListIds ?? []) {
       add(prefixListId, description, { PrefixListIds: [{ PrefixListId: prefixListId, Description: description }] })
@@ -127,7 +127,7 @@ export function permissionsOf(told: readonly IpPermission[] | undefined, self: s
       ...given({ description: Description }),
     })),
     ...list('ipv6Ranges', each.Ipv6Ranges, ({ CidrIpv6, Description }) => ({
-      cidrIPv6: CidrIpv6 ?? '',
+      cidrIpv6: CidrIpv6 ?? '',
       ...given({ description: Description }),
     })),
     ...list('prefixListIds', each.PrefixListIds, ({ PrefixListId, Description }) => ({

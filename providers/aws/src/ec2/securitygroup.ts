@@ -40,7 +40,7 @@ const parameters = s.object({
 })
 
 const observation = s.object({
-  securityGroupID: s.string({ doc: 'The id that AWS gave it.' }),
+  groupId: s.string({ doc: 'The id that AWS gave it.' }),
   securityGroupArn: s.string({ doc: 'Its ARN.' }),
   ownerId: s.string({ doc: 'The account that it belongs to.' }),
 })
@@ -133,7 +133,7 @@ function sight(region: string, found: SecurityGroup) {
       ingress: permissionsOf(found.IpPermissions, id),
       egress: permissionsOf(found.IpPermissionsEgress, id),
       tags: tagsOf(found.Tags),
-      securityGroupID: id,
+      groupId: id,
       securityGroupArn: found.SecurityGroupArn,
       ownerId: found.OwnerId,
     },

@@ -266,6 +266,12 @@ const objectLockConfiguration = s.object(
           mode: s.string({ doc: 'Whether anybody may unlock them.', enum: ['GOVERNANCE', 'COMPLIANCE'] }),
           days: number('For how many days.'),
           years: number('For how many years.'),
+          defaultEventHold: s.optional(
+            s.object(
+              { days: number('For how many days.'), years: number('For how many years.') },
+              { doc: 'How long objects stay locked after an event hold ends.' },
+            ),
+          ),
         }),
       }),
     ),
