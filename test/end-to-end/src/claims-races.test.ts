@@ -222,20 +222,22 @@ function nodeKind(faults: () => boolean) {
   return { node, violations: () => violations }
 }
 
-const LARGEST = Number(process.env['CROSSTIE_GRAPH'] ?? 300)
+/** `CROSSTIE_GRAPH=1000` for the largest, on both engines; a real server takes its time over that. */
+const LARGEST = Number(process.env['CROSSTIE_GRAPH'] ?? 0)
 
 for (const engine of engines) {
   for (const [size, faults] of [
     [20, 0.05],
     [100, 0.02],
-    [LARGEST, 0.005],
+    ...(engine.name === 'embedded' ? [[300, 0.005] as const] : []),
+    ...(LARGEST > 0 ? [[LARGEST, 0.005] as const] : []),
   ] as const) {
     const { name, skip } = engine
     test(
       `${name}: random graph of ${size} parts with faults: ready, then gone, in order, no orphans`,
       {
         skip,
-        timeout: 600_000,
+        timeout: 1_200_000,
       },
       () => graph(engine, size, faults),
     )
@@ -278,7 +280,7 @@ async function graph(engine: Engine, size: number, faults: number): Promise<void
       const found = await world.find(mysqlInstance.type, key.name, key.namespace)
       return found && condition(found, 'Ready')?.status === 'True' && found
     },
-    300_000,
+    600_000,
   )
   const aggregate = (await world.find(aggregateType, specOf(claim).resourceRef.name))!
   assert.equal(statusOf(aggregate).aggregatedResources.length, size)
@@ -287,7 +289,7 @@ async function graph(engine: Engine, size: number, faults: number): Promise<void
   await eventually(
     'the claim is gone',
     async () => !(await world.find(mysqlInstance.type, key.name, key.namespace)),
-    300_000,
+    600_000,
   ).catch(async (error) => {
     const left = (await world.find(aggregateType, aggregate.metadata.name!))!
     throw new Error(`${error}: ${JSON.stringify(statusOf(left).conditions)}`)

@@ -157,7 +157,7 @@ export const namespaceType: ResourceType = {
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
-  withinMs = 20_000,
+  withinMs = 120_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (;;) {

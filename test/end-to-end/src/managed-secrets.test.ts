@@ -260,7 +260,7 @@ async function remove(client: Client, kind: ManagedKind, cloud: Chatterbox): Pro
 
 async function eventually(client: Client, kind: ManagedKind, holds: (text: string, object: KubeObject) => boolean) {
   let text = ''
-  for (let i = 0; i < 400; i++) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline; ) {
     const object = await client.get(kind.type, { name: 'v' })
     text = JSON.stringify(object)
     if (holds(text, object)) return

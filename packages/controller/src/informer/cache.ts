@@ -17,9 +17,18 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#objects.get(keyText(key))
   }
 
+  /** Keys in the order in which a server lists objects; absent until somebody asks again. */
+  #order: readonly string[] | undefined
+
   /** By its text. */
   has(key: string): boolean {
     return this.#objects.has(key)
+  }
+
+  /** Everything in the order in which a server lists it: by namespace and name. */
+  *inOrder(): Generator<T> {
+    this.#order ??= [...this.#objects.keys()].sort()
+    for (const key of this.#order) yield this.#objects.get(key)!
   }
 
   values(): IterableIterator<T> {
@@ -49,6 +58,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     const key = keyTextOf(object)
     const before = this.#objects.get(key)
     this.#objects.set(key, object)
+    if (!before) this.#order = undefined
     for (const index of this.#indexes.values()) index.replace(key, before, object)
     return before
   }
@@ -57,6 +67,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     const before = this.#objects.get(key)
     if (!before) return undefined
     this.#objects.delete(key)
+    this.#order = undefined
     for (const index of this.#indexes.values()) index.replace(key, before, undefined)
     return before
   }

@@ -5,7 +5,6 @@ import {
   type CallOptions,
   type Client,
   type DeleteOptions,
-  everything,
   type GetOptions,
   type GroupVersion,
   type KubeList,
@@ -24,6 +23,14 @@ import { keyText, keyTextOf } from '../key.js'
 import type { Informer } from './informer.js'
 import type { Informers } from './informers.js'
 
+/** What was written and is not seen by then was deleted before its write was answered, or the watch is lost. */
+const AHEAD_MS = 10_000
+
+interface Ahead {
+  readonly object: KubeObject
+  readonly until: number
+}
+
 /**
  * A Client that reads objects and whole lists of watched kinds from memory, and
  * asks the server for all else. What was written through it is read back at once, even
@@ -34,7 +41,7 @@ export class CachedClient implements Client {
   readonly #client: Client
   readonly #informers: Informers
   /** What we wrote and the informer has not seen yet, by informer and key. */
-  readonly #ahead = new Map<Informer, Map<string, KubeObject>>()
+  readonly #ahead = new Map<Informer, Map<string, Ahead>>()
 
   constructor(client: Client, informers: Informers) {
     this.#client = client
@@ -44,7 +51,7 @@ export class CachedClient implements Client {
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T> {
     const informer = this.#informers.known(type)
     if (!informer?.isSynced || options?.resourceVersion !== undefined) return await this.#client.get(type, key, options)
-    const known = this.#ahead.get(informer)?.get(keyText(key)) ?? informer.cache.get(key)
+    const known = this.#writtenAhead(informer)?.get(keyText(key))?.object ?? informer.cache.get(key)
     if (!known) throw notFound(type, key.name)
     return known as T
   }
@@ -56,22 +63,25 @@ export class CachedClient implements Client {
     if (!informer?.isSynced || Object.values(rest).some((given) => given !== undefined)) {
       return await this.#client.list(type, options)
     }
-    const { matches } = labelSelector ? parseLabelSelector(labelSelector) : everything
-    const found: [key: string, object: T][] = []
-    for (const [key, object] of this.#known<T>(informer)) {
-      if (namespace !== undefined && object.metadata.namespace !== namespace) continue
-      if (matches(object.metadata.labels ?? {})) found.push([key, object])
-    }
-    // As the server would: whoever takes the first of several takes the same one every time.
-    found.sort(([a], [b]) => (a < b ? -1 : 1))
-    const items = found.map(([, object]) => object)
+    const selector = parseLabelSelector(labelSelector)
+    const items = this.#inOrder<T>(informer).filter(
+      ({ metadata }) =>
+        (namespace === undefined || metadata.namespace === namespace) &&
+        (selector.empty || selector.matches(metadata.labels)),
+    )
     return { apiVersion: apiVersionOf(type), kind: `${type.kind}List`, metadata: {}, items }
   }
 
-  *#known<T extends KubeObject>(informer: Informer): Generator<[key: string, object: T]> {
-    const ahead = this.#ahead.get(informer)
-    for (const [key, object] of informer.cache.entries()) yield [key, (ahead?.get(key) ?? object) as T]
-    for (const [key, object] of ahead ?? []) if (!informer.cache.has(key)) yield [key, object as T]
+  /** As the server would list them: whoever takes the first of several takes the same one every time. */
+  #inOrder<T extends KubeObject>(informer: Informer): T[] {
+    const known = [...informer.cache.inOrder()] as T[]
+    const ahead = this.#writtenAhead(informer)
+    if (!ahead || ahead.size === 0) return known
+    const newest = new Map(known.map((object) => [keyTextOf(object), object]))
+    for (const [key, { object }] of ahead) newest.set(key, object as T)
+    const keys = [...newest.keys()]
+    if (newest.size > known.length) keys.sort()
+    return keys.map((key) => newest.get(key)!)
   }
 
   watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
@@ -124,19 +134,33 @@ export class CachedClient implements Client {
     const key = keyTextOf(object)
     const seen = informer.cache.get(object.metadata as ObjectKey)
     if (seen && !isOlder(seen, object)) return object
-    this.#aheadOf(informer).set(key, object)
+    const ahead = this.#aheadOf(informer)
+    ahead.delete(key)
+    ahead.set(key, { object, until: performance.now() + AHEAD_MS })
     return object
   }
 
-  #aheadOf(informer: Informer): Map<string, KubeObject> {
+  /** Without what was written too long ago, which comes first: entries are in the order of writing. */
+  #writtenAhead(informer: Informer): Map<string, Ahead> | undefined {
+    const ahead = this.#ahead.get(informer)
+    if (!ahead || ahead.size === 0) return undefined
+    const now = performance.now()
+    for (const [key, { until }] of ahead) {
+      if (until > now) break
+      ahead.delete(key)
+    }
+    return ahead
+  }
+
+  #aheadOf(informer: Informer): Map<string, Ahead> {
     const known = this.#ahead.get(informer)
     if (known) return known
-    const ahead = new Map<string, KubeObject>()
+    const ahead = new Map<string, Ahead>()
     this.#ahead.set(informer, ahead)
     informer.subscribe(({ object }) => {
       if (ahead.size === 0) return
       const key = keyTextOf(object)
-      const written = ahead.get(key)
+      const written = ahead.get(key)?.object
       if (written && !isOlder(object, written)) ahead.delete(key)
     })
     return ahead

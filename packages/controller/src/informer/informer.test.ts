@@ -151,3 +151,25 @@ test('what was written is read back at once, and never for longer than it is tru
   await assert.rejects(client.get(THINGS, { name: 'a' }), (error: StatusError) => error.reason === 'NotFound')
   await informers.stop()
 })
+
+test('lists of watched kinds come from memory, in the order of the server, with what was just written', async () => {
+  const api = new MemoryApi()
+  const labelled = (name: string, team: string) => {
+    const object = thing(name)
+    return { ...object, metadata: { ...object.metadata, labels: { team } } }
+  }
+  for (const name of ['c', 'a-b', 'a']) await api.create(THINGS, labelled(name, name === 'c' ? 'x' : 'y'))
+  const informers = new Informers(api)
+  await informers.of(THINGS).synced
+  const client = new CachedClient(api, informers)
+  const asked = api.lists
+  const names = async (options = {}) => (await client.list(THINGS, options)).items.map(({ metadata }) => metadata.name)
+  assert.deepEqual(await names(), ['a', 'a-b', 'c'])
+  assert.deepEqual(await names({ labelSelector: 'team=y' }), ['a', 'a-b'])
+  await client.create(THINGS, labelled('b', 'x'))
+  assert.deepEqual(await names({ labelSelector: 'team in (x)' }), ['b', 'c'])
+  assert.equal(api.lists, asked, 'the server was not asked')
+  await client.list(THINGS, { limit: 1 })
+  assert.equal(api.lists, asked + 1, 'pages are for the server')
+  await informers.stop()
+})
