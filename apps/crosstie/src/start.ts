@@ -10,8 +10,8 @@ export interface StartOptions {
   /** The kinds of the providers are there. */
   readonly served: Promise<unknown>
   readonly log: Log
-  /** Is told, in one line each, what was started where. */
-  readonly told: (line: string) => void
+  /** Is told, in one line each, what a provider started where, or why it did not. */
+  readonly told: (provider: string, line: string) => void
   readonly signal: AbortSignal
 }
 
@@ -22,8 +22,10 @@ export interface StartOptions {
 export class ProviderStarts implements AsyncDisposable {
   readonly #starting: Promise<StopOnce>[] = []
 
-  begin(providers: readonly Provider[], options: StartOptions): void {
+  /** Resolves when every provider has told what it started, or why it did not. Never rejects. */
+  async begin(providers: readonly Provider[], options: StartOptions): Promise<void> {
     this.#starting.push(...providers.map((provider) => startOne(provider, options)))
+    await Promise.all(this.#starting)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -48,7 +50,7 @@ async function startOne(provider: Provider, options: StartOptions): Promise<Stop
       log: (message, fields) => log.info(message, { provider: name, ...fields }),
       signal,
     })
-    told(`started: ${started.summary}`)
+    told(name, started.summary)
     return async () => {
       try {
         await started[Symbol.asyncDispose]()
@@ -59,7 +61,7 @@ async function startOne(provider: Provider, options: StartOptions): Promise<Stop
   } catch (error) {
     if (signal.aborted) return nothing
     log.error('a provider could not start what it brings', { provider: name, error: messageOf(error) })
-    told(`not started: ${name}: ${messageOf(error)}`)
+    told(name, `not started: ${messageOf(error)}`)
     return nothing
   }
 }

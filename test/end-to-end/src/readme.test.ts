@@ -60,8 +60,13 @@ class Terminal {
   }
 }
 
+/** What npm says when it cannot get at packages; anything else that it says is a failure of ours. */
+const NO_REGISTRY =
+  /npm (error|ERR!) (code|errno|network) .*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED)/
+
 describe("the README's first command, in a clean clone", { skip, timeout: 900_000 }, () => {
   let terminal: Terminal | undefined
+  let missing = ''
   after(async () => {
     await terminal?.stop()
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
@@ -72,23 +77,31 @@ describe("the README's first command, in a clean clone", { skip, timeout: 900_00
   const sql = async (statement: string) =>
     (await run('node', ['examples/private-database/sql.mjs', statement], { cwd: clone, env })).stdout
 
-  test('turns a claim into a real database', async () => {
+  test('turns a claim into a real database', async (t) => {
     const [, command] = /^```sh\n(.*)\n```$/m.exec(readFileSync(join(clone, 'README.md'), 'utf8'))!
     assert.equal(command, 'npm ci && npm start')
     terminal = new Terminal(command)
+    await terminal.says(/^ready: |npm (error|ERR!)/m, 600_000)
+    if (NO_REGISTRY.test(terminal.output)) {
+      missing = 'npm ci needs packages that are neither in its cache nor to be had from here'
+      t.skip(missing)
+      return
+    }
     await terminal.says(/^ready: https:\/\/127\.0\.0\.1:\d+ \(kubeconfig .*\.crosstie\/kubeconfig\)$/m, 600_000)
     await terminal.says(/✓ PostgreSQLInstance default\/app +bound/, 180_000)
     assert.match(terminal.output, /✓ Role default-app-\w+ +ready[\s\S]*✓ PostgreSQLInstance/)
     assert.match((await terminal.says(/^Next[\s\S]*Ctrl-C/m, 60_000))[0], /npx crosstie trace postgresqlinstance\/app/)
   })
 
-  test('which the Secret of the claim logs in to', async () => {
+  test('which the Secret of the claim logs in to', async (t) => {
+    if (missing) return t.skip(missing)
     assert.match(await crosstie('trace', 'postgresqlinstance/app'), /PostgreSQLInstance default\/app .*Bound +True/)
     assert.match(await sql('select current_user, current_database()'), /default-app-\w+/)
     assert.match(await sql('create table orders (number int)'), /CREATE/)
   })
 
-  test('and what is broken is reported and put right', async () => {
+  test('and what is broken is reported and put right', async (t) => {
+    if (missing) return t.skip(missing)
     const open =
       'select count(*)::int as open from pg_database, aclexplode(datacl) where datname = current_database() and grantee = 0'
     assert.match(await sql('grant connect on database :database to public'), /GRANT/)

@@ -137,13 +137,13 @@ const DEPTH_MAX = 12
 
 /** All fields below, one a line. */
 export function fieldTree(kind: KindSchema, path: readonly string[]): readonly string[] {
-  const below = (schema: Schema, depth: number, seen: readonly Schema[]): string[] => {
+  const below = (schema: Schema, depth: number, seen: readonly unknown[]): string[] => {
     const node = inside(kind, schema)
-    if (depth > DEPTH_MAX || seen.includes(node)) return []
+    if (depth > DEPTH_MAX || seen.includes(node.properties)) return []
     return Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
       `${'  '.repeat(depth)}${name}  <${typeName(kind, field)}>${node.required?.includes(name) ? ' required' : ''}`,
       // Everybody knows what metadata holds, and it is longer than the rest.
-      ...(name === 'metadata' ? [] : below(field, depth + 1, [...seen, node])),
+      ...(name === 'metadata' ? [] : below(field, depth + 1, [...seen, node.properties])),
     ])
   }
   return ['', ...below(find(kind, path).schema, 0, [])]

@@ -37,10 +37,15 @@ export function outputOf(values: Input['values'], ...formats: readonly string[])
 /** The formats of everything that shows objects. */
 export const objectFormats = ['table', 'wide', 'name', 'json', 'yaml', 'jsonpath=PATH'] as const
 
-/** A value for programs: JSON or YAML. */
+/** Stands before an integer that JSON.stringify cannot write; nobody has it in a text. */
+const BIG = '\ue000'
+const BIG_INTEGER = new RegExp(`"${BIG}(-?\\d+)"`, 'g')
+
+/** A value for programs: JSON or YAML. Integers beyond 2^53 stay what they are. */
 export function encoded(format: string, value: unknown): string {
-  if (format === 'yaml') return encodeYaml(JSON.parse(stringify(value)) as Json).trimEnd()
-  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? Number(each) : each), 2)
+  if (format === 'yaml') return encodeYaml(value as Json).trimEnd()
+  const marked = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${BIG}${each}` : each), 2)
+  return marked.replace(BIG_INTEGER, '$1')
 }
 
 /** Objects for programs: one as it is, several as a list. Undefined for the formats that are for people. */

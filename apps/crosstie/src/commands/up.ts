@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { messageOf } from '@crosstie/kube'
-import type { Provider } from '@crosstie/resources'
 import { parseAddress } from '../address.js'
 import { durationOf } from '../cli/duration.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf } from '../command.js'
@@ -11,10 +10,10 @@ import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
-import { ProviderStarts, type StartOptions } from '../start.js'
+import { ProviderStarts } from '../start.js'
 import { CONFIG_FILE, withConfig } from '../up/config.js'
 import { type Example, findExample } from '../up/examples.js'
-import { chooseAddress, USUAL } from '../up/listen.js'
+import { chooseAddress, isTakenError, USUAL } from '../up/listen.js'
 import { showLive } from '../up/live.js'
 import { factLine, nextSteps, shortPath } from '../up/report.js'
 
@@ -70,15 +69,12 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
     const place = await chooseAddress(textOf(values, 'listen'))
-    await using server = await startServer({
-      dataDir,
-      host: place.host,
-      port: place.port,
-      tokenFile: textOf(values, 'token-auth-file'),
-      auditLog: textOf(values, 'audit-log'),
-      keyFile: textOf(values, 'encryption-key-file'),
-      eventTtlMs: durationOf('--event-ttl', String(values['event-ttl'])),
-      log: (message) => log.warn(message),
+    const start = (port: number) =>
+      startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
+    await using server = await start(place.port).catch((error) => {
+      // Somebody was faster than us, between looking and listening.
+      if (textOf(values, 'listen') !== undefined || !isTakenError(error)) throw error
+      return start(0)
     })
     const kubeconfig = resolve(textOf(values, 'kubeconfig') ?? join(dataDir, 'kubeconfig'))
     await writeKubeconfig(kubeconfig, server.adminAccess())
@@ -106,11 +102,12 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     fact('data', shortPath(dataDir))
     const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
     fact('providers', `${useful.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)
-    const settled = startProviders(started, registry.providers, fact, {
+    const settled = started.begin(registry.providers, {
       client,
       dataDir: join(dataDir, 'providers'),
       served: controllers.served,
       log,
+      told: fact,
       signal,
     })
     const at = textOf(values, 'metrics')
@@ -136,6 +133,13 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
  */
 const MEMORY_BEFORE_SPEED = ['--semi-space-growth-factor=1', '--heap-growing-percent=40']
 
+const serverOptions = (values: Input['values']) => ({
+  tokenFile: textOf(values, 'token-auth-file'),
+  auditLog: textOf(values, 'audit-log'),
+  keyFile: textOf(values, 'encryption-key-file'),
+  eventTtlMs: durationOf('--event-ttl', String(values['event-ttl'])),
+})
+
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
@@ -154,27 +158,6 @@ const withoutAws = (values: Input['values']): boolean => values['providers'] ===
 
 const chosenProviders = (values: Input['values']): readonly string[] =>
   providersOf(values).filter((name) => name !== 'aws' || !withoutAws(values))
-
-/** Resolves when every provider has told what it started, or why it did not. */
-function startProviders(
-  starts: ProviderStarts,
-  providers: readonly Provider[],
-  fact: (label: string, text: string) => void,
-  options: Omit<StartOptions, 'told'>,
-): Promise<unknown> {
-  const starting = providers.filter(({ start }) => start)
-  const settled = starting.map(
-    (provider) =>
-      new Promise<void>((resolve) => {
-        const told = (line: string) => {
-          fact(provider.name, line.replace(/^started: /, ''))
-          resolve()
-        }
-        starts.begin([provider], { ...options, told })
-      }),
-  )
-  return Promise.all(settled)
-}
 
 /** What an example cannot do is told; the control plane goes on, so that somebody can look. */
 async function follow(input: Input, example: Example, kubeconfig: string): Promise<void> {

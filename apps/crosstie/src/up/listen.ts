@@ -17,11 +17,13 @@ export async function chooseAddress(asked: string | undefined): Promise<Place> {
   throw new UsageError(`${asked} is in use by another program: --listen ${address.host}:0 takes a free port`)
 }
 
+export const isTakenError = (error: unknown): boolean => (error as NodeJS.ErrnoException)?.code === 'EADDRINUSE'
+
 function isTaken({ host, port }: Address): Promise<boolean> {
   if (port === 0) return Promise.resolve(false)
   return new Promise((resolve) => {
     const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'))
+    probe.once('error', (error) => resolve(isTakenError(error)))
     probe.listen(port, host, () => probe.close(() => resolve(false)))
   })
 }
