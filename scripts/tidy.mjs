@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
 import { layers, mayImport } from './layers.mjs'
+import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 
 const FILE_LINES_MAX = 500
 
@@ -15,6 +16,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md
 await checkPages()
 await checkCommands()
 await checkChart()
+await checkReasons()
 for (const complaint of complaints) console.error(complaint)
 process.exitCode = complaints.length > 0 ? 1 : 0
 
@@ -54,6 +56,15 @@ async function checkChart() {
   for (const path of await oldFiles(resolve('deploy/chart'), await chartFiles())) {
     complaints.push(`deploy/chart/${path} is not what 'crosstie manifests' prints: run node scripts/chart.mjs`)
   }
+}
+
+/** And every reason of a condition or an event is explained, in the code and on its page. */
+async function checkReasons() {
+  complaints.push(...reasonComplaints())
+  if (!existsSync('packages/resources/dist/reasons.js')) return
+  const { reasonsPage } = await import('../packages/resources/dist/reasons.js')
+  if (existsSync(REASONS_PAGE) && readFileSync(REASONS_PAGE, 'utf8') === reasonsPage()) return
+  complaints.push(`${REASONS_PAGE} is not what its list says: run node scripts/reasons.mjs --write`)
 }
 
 /** A link to a file of ours must lead to one. */

@@ -1,0 +1,52 @@
+// Every reason of a condition or an event that the code gives is listed in packages/resources/src/reasons.ts, and the other
+// way round. `node scripts/reasons.mjs` says what is missing; with --write it writes docs/reference/conditions-and-events.md.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { globSync } from './glob.mjs'
+
+const LIST = 'packages/resources/src/reasons.ts'
+export const PAGE = 'docs/reference/conditions-and-events.md'
+
+/** Files that give reasons of their own, and those whose reasons are somebody else's words. */
+const isOurs = (file) =>
+  !/\.test\.ts$|\/(vectors|testing)\/|\/dist\/|\.d\.ts$/.test(file) &&
+  file !== LIST &&
+  file !== 'packages/resources/src/definition/rules.ts'
+
+const patterns = [/\bevent\(\s*(?:[\w.!]+,\s*)?'(?:Normal|Warning)',\s*'(\w+)'/g, /\breason(?::|\s=)\s*'([A-Z]\w+)'/g]
+
+/** The reasons that the code gives, with one place each. */
+export function usedReasons() {
+  const used = new Map()
+  for (const file of globSync(['packages/resources/src', 'providers'], /\/src\/.*\.ts$/).filter(isOurs)) {
+    // UpToDate is a condition of Crossplane's whose words we know and that nothing of ours gives.
+    const text = readFileSync(file, 'utf8').replace(/^.*type: 'UpToDate'.*$/gm, '')
+    for (const pattern of patterns) for (const [, reason] of text.matchAll(pattern)) used.set(reason, file)
+  }
+  return used
+}
+
+/** What is used and not listed, or listed and not used. */
+export function reasonComplaints() {
+  const listed = new Set([...readFileSync(LIST, 'utf8').matchAll(/\breason: '(\w+)'/g)].map(([, reason]) => reason))
+  const used = usedReasons()
+  return [
+    ...[...used]
+      .filter(([reason]) => !listed.has(reason))
+      .map(([reason, file]) => `${file}: the reason ${reason} is not explained in ${LIST}`),
+    ...[...listed]
+      .filter((reason) => !used.has(reason))
+      .map((reason) => `${LIST}: nothing gives the reason ${reason} any longer`),
+  ]
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const complaints = reasonComplaints()
+  for (const complaint of complaints) console.error(complaint)
+  process.exitCode = complaints.length > 0 ? 1 : 0
+  if (process.argv.includes('--write')) {
+    const { reasonsPage } = await import('../packages/resources/dist/reasons.js')
+    writeFileSync(PAGE, reasonsPage())
+    console.log(`wrote ${PAGE}`)
+  }
+}
