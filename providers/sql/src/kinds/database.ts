@@ -236,7 +236,7 @@ export const database = defineManaged({
       ...(forProvider.template === undefined ? [] : [`TEMPLATE = ${ident(forProvider.template)}`]),
       ...(forProvider.strategy === undefined ? [] : [`STRATEGY = ${literal(forProvider.strategy)}`]),
       ...option('ENCODING', forProvider.encoding),
-      ...(forProvider.localeProvider === undefined ? [] : [`LOCALE_PROVIDER = ${forProvider.localeProvider}`]),
+      ...(forProvider.localeProvider === undefined ? [] : [`LOCALE_PROVIDER = ${literal(forProvider.localeProvider)}`]),
       ...option(localeOption, forProvider.locale),
       ...option('ICU_RULES', forProvider.icuRules),
       ...option('LC_COLLATE', forProvider.lcCollate),

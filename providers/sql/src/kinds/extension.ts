@@ -107,6 +107,8 @@ export const extension = defineManaged({
       ...(cascade ? ['CASCADE'] : []),
     ]
     const statements = [
+      // Where it goes if neither we nor the extension itself say.
+      'SET LOCAL search_path TO public',
       `CREATE EXTENSION ${name} ${options.join(' ')}`,
       ...(comment === undefined ? [] : [`COMMENT ON EXTENSION ${name} IS ${literal(comment)}`]),
     ]

@@ -131,6 +131,42 @@ describe('what goes wrong is said so that one can act on it', { timeout: 180_000
     assert.equal(keeper.api.peek(schemas.type, { name: 'full' }), undefined)
   })
 
+  test('the owner of a database cannot make us run what they wrote', async () => {
+    await on.sql("CREATE ROLE mallory LOGIN PASSWORD 'mallory'")
+    await on.sql('CREATE DATABASE trap OWNER mallory')
+    const mallory = { user: 'mallory', password: 'mallory', database: 'trap' }
+    await on.sql(
+      `CREATE SCHEMA evil;
+       CREATE FUNCTION evil.quote_ident(name) RETURNS text LANGUAGE plpgsql AS
+         $$ BEGIN ALTER ROLE mallory SUPERUSER; RETURN $1; END $$;
+       CREATE FUNCTION evil.obj_description(oid, text) RETURNS text LANGUAGE plpgsql AS
+         $$ BEGIN ALTER ROLE mallory SUPERUSER; RETURN ''; END $$;
+       CREATE VIEW evil.pg_namespace AS SELECT 0::oid AS oid, 'app'::name AS nspname, 10::oid AS nspowner;
+       GRANT ALL ON SCHEMA evil TO PUBLIC; GRANT ALL ON evil.pg_namespace TO PUBLIC;
+       ALTER DATABASE trap SET search_path = evil, pg_catalog`,
+      [],
+      mallory,
+    )
+    const keeper = new Keeper()
+    const server = on.as(on.login)
+    const all = [
+      { kind: on.connected(schema, server), forProvider: { database: 'trap' } },
+      {
+        kind: on.connected(grantKind, server),
+        forProvider: { role: 'mallory', database: 'trap', schema: 'app', privileges: ['USAGE'] },
+      },
+      { kind: on.connected(extension, server), forProvider: { database: 'trap' } },
+    ]
+    for (const { kind, forProvider } of all) {
+      const name = kind.type.kind === 'Extension' ? 'hstore' : 'app'
+      await keeper.apply(kind, name, forProvider)
+      await keeper.settle(kind, name)
+    }
+    assert.deepEqual(await on.sql("SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'"), [{ rolsuper: false }])
+    const there = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'app'"
+    assert.equal((await on.sql(there, [], { database: 'trap' })).length, 1, 'the schema was really made')
+  })
+
   test('our own sessions do not keep a database from being dropped', async () => {
     const keeper = new Keeper()
     const [databases, schemas] = [on.connected(database), on.connected(schema)]

@@ -177,6 +177,8 @@ async function connectOnce(target: Target, database: string, encrypted: boolean)
   client.on('error', () => {})
   try {
     await client.connect()
+    // The owner of a database may choose where names are looked up, and put functions of theirs there for us to run.
+    await client.query("SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)")
     return client
   } catch (error) {
     void client.end().catch(() => {})
