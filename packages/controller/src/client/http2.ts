@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { messageOf } from '@crosstie/kube'
 import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
@@ -17,7 +17,8 @@ const PONG_WITHIN_MS = 15_000
 export class Http2Link implements Link {
   readonly #session: ClientHttp2Session
   readonly #pings: NodeJS.Timeout
-  #running = 0
+  /** Whose answers are not there yet, or not wholly. */
+  readonly #streams = new Set<ClientHttp2Stream>()
   #draining = false
   /** Streams above this one were not looked at by a server that is going away. */
   #lastTaken = Number.POSITIVE_INFINITY
@@ -32,7 +33,11 @@ export class Http2Link implements Link {
     session.on('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
     // What went wrong is told to every request by its own stream.
     session.on('error', () => this.#drain())
-    session.on('close', () => this.#drain())
+    session.on('close', () => {
+      this.#drain()
+      // One that was waiting for the connection would wait forever: Node does not tell it that there will be none.
+      for (const stream of this.#streams) stream.destroy()
+    })
     session.on('goaway', (_code, lastStream) => {
       if (lastStream > 0) this.#lastTaken = lastStream
       this.#drain()
@@ -46,7 +51,7 @@ export class Http2Link implements Link {
 
   get free(): boolean {
     if (this.ended) return false
-    return this.#running < Math.min(this.#session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX, 1000)
+    return this.#streams.size < Math.min(this.#session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX, 1000)
   }
 
   send({ method, path, headers, body }: Asked, signal: AbortSignal | undefined): Promise<Answer> {
@@ -60,7 +65,7 @@ export class Http2Link implements Link {
         reject(stream)
         return
       }
-      this.#running++
+      this.#streams.add(stream)
       let failure: unknown
       const cancel = () => stream.close(constants.NGHTTP2_CANCEL)
       signal?.addEventListener('abort', cancel)
@@ -68,7 +73,7 @@ export class Http2Link implements Link {
         failure = error
       })
       stream.on('close', () => {
-        this.#running--
+        this.#streams.delete(stream)
         signal?.removeEventListener('abort', cancel)
         // A settled promise stays as it is: this is for those that never had an answer.
         reject(signal?.aborted ? signal.reason : this.#lost(failure, stream.id, stream.rstCode))

@@ -33,12 +33,18 @@ export class GoneError extends Error {
 /** One server over HTTP/2, on a few connections. */
 export class Api {
   readonly #sessions: readonly ClientHttp2Session[]
+  readonly #streams = new Map<ClientHttp2Session, Set<ClientHttp2Stream>>()
   #next = 0
 
   constructor({ server, ca, client }: KubeconfigContent, connections = 3) {
     this.#sessions = Array.from({ length: connections }, () => {
       const session = connect(server, { ca, cert: client.cert, key: client.key })
       session.on('error', () => {}) // Its streams tell.
+      // A request that waited for the connection would wait forever: Node does not tell it that there will be none.
+      session.on('close', () => {
+        for (const stream of this.#streams.get(session) ?? []) stream.destroy()
+      })
+      this.#streams.set(session, new Set())
       return session
     })
   }
@@ -103,7 +109,11 @@ export class Api {
     const session = this.#sessions[this.#next++ % this.#sessions.length]!
     if (session.destroyed || session.closed) return undefined
     try {
-      return session.request(headers, { endStream: false })
+      const stream = session.request(headers, { endStream: false })
+      const open = this.#streams.get(session)!
+      open.add(stream)
+      stream.on('close', () => open.delete(stream))
+      return stream
     } catch {
       return undefined // It closed this very moment.
     }

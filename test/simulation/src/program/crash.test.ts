@@ -22,7 +22,8 @@ const wanted = Number(process.env['CROSSTIE_ROUNDS'] ?? 100)
 const BUDGET_MS = process.env['CROSSTIE_ROUNDS'] ? Number.POSITIVE_INFINITY : 60_000
 const WRITERS_PER_KIND = 5
 const LIFE_MS = 1_000
-const CLEAN_UP_MS = 60_000
+const STREAMS_END_MS = 20_000
+const CLEAN_UP_MS = 180_000
 
 const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-crash-'))
 after(() => fs.rmSync(home, { recursive: true, force: true }))
@@ -66,7 +67,10 @@ class Simulation {
     const busy = this.#busy(api)
     await pause(random() * LIFE_MS)
     await program.kill()
+    // Once in thousands of kills Node forgets to end a stream of a connection that is gone.
+    const patience = setTimeout(() => api.close(), STREAMS_END_MS)
     await Promise.all([...busy, ...following.map(({ ended }) => ended)])
+    clearTimeout(patience)
     api.close()
   }
 
@@ -109,7 +113,7 @@ class Simulation {
       const revision = await fence(api, kind, this.#recording, this.#nextId())
       const history = this.#histories.get(kind)!
       for (let i = 0; history.newest < revision; i++) {
-        assert.ok(i < 5000, `a watcher of ${kind.name} never saw ${revision}; it is at ${history.newest}`)
+        assert.ok(i < 60_000, `a watcher of ${kind.name} never saw ${revision}; it is at ${history.newest}`)
         await pause(2)
       }
     }
