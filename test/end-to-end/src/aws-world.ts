@@ -22,7 +22,7 @@ import { provider } from '@crosstie/provider-aws'
 import { Moto } from '@crosstie/provider-aws/testing'
 import { aggregateClassType, aggregateType, claimKinds } from '@crosstie/resources'
 import { loadAll } from 'js-yaml'
-import { type Crew, eventually, World } from './claims-world.js'
+import { type Crew, eventually, namespaceType, World } from './claims-world.js'
 import { condition } from './plane.js'
 import { fileOf } from './program.js'
 
@@ -88,8 +88,12 @@ export class AwsWorld implements AsyncDisposable {
     return found
   }
 
-  async create(...objects: readonly KubeObject[]): Promise<void> {
-    for (const object of objects) await this.world.client.create(this.typeOf(object), object)
+  /** Brings objects to the server, whether they are there or not. */
+  async apply(...objects: readonly KubeObject[]): Promise<void> {
+    for (const object of objects) {
+      const metadata = { ...object.metadata, name: object.metadata.name! }
+      await this.world.client.apply(this.typeOf(object), { ...object, metadata }, { fieldManager: 'test', force: true })
+    }
   }
 
   async read(object: KubeObject): Promise<KubeObject | undefined> {
@@ -175,6 +179,7 @@ const types: readonly ResourceType[] = [
   aggregateType,
   aggregateClassType,
   secretType,
+  namespaceType,
 ]
 
 /** The objects of a file of the checkout. */

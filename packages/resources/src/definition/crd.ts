@@ -163,6 +163,10 @@ export function classCrd(shape: KindShape): KubeObject {
     required: ['forProvider'],
     properties: {
       forProvider: { ...openApiOf(shape.parameters, 'initProvider'), description: `Template of a ${shape.type.kind}.` },
+      initProvider: {
+        ...openApiOf(shape.parameters, 'initProvider'),
+        description: 'Used only at creation, where forProvider does not say otherwise.',
+      },
       managementPolicies: managementPolicies!,
       deletionPolicy: deletionPolicy!,
       providerConfigRef: providerConfigRef!,
