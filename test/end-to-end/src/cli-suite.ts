@@ -164,6 +164,15 @@ export function commandSuite(program: () => Program): void {
     assert.equal(await ok('get', 'nopresource/a', '-o', 'jsonpath={.metadata.labels.team}'), 'red\n')
   })
 
+  test('get --watch shows what changes', async () => {
+    await using watch = program().start('get', 'nopresources', '--watch')
+    assert.ok(await watch.says(/^a +True/m), watch.errors)
+    await apply(resource('seen', 1))
+    assert.ok(await watch.says(/^seen +True +True +seen /m), watch.errors)
+    await ok('delete', 'nopresource/seen', '--timeout', '120s')
+    assert.ok(await watch.says(/^nopresource\.nop\.crossplane\.io\/seen deleted$/m), watch.errors)
+  })
+
   test('get: what is not there, and what is not understood', async () => {
     const missing = await run('get', 'nopresource', 'a', 'none')
     assert.deepEqual([missing.code, /\na +True/.test(missing.out)], [3, true])

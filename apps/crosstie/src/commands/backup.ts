@@ -25,13 +25,13 @@ export const backup: Command = {
       help: 'Put the encryption keys into the backup: whoever has it can then read the Secrets',
     },
   },
-  async run({ values, words, signal, out }) {
+  async run({ values, words, signal, out, progress }) {
     const [file, ...rest] = words
     if (!file || rest.length > 0) throw new UsageError('name the one file to write the backup to')
     const target = resolve(file)
     const kubeconfig = resolve(String(values['kubeconfig'] ?? join(String(values['data-dir']), 'kubeconfig')))
     const { revision, bytes } = await attempt(`back up the server of ${kubeconfig}`, () =>
-      download(kubeconfig, target, values['with-keys'] === true, signal),
+      progress.during('taking a snapshot', () => download(kubeconfig, target, values['with-keys'] === true, signal)),
     )
     out(`wrote ${target}: revision ${revision}, ${bytes} bytes`)
     if (!values['with-keys']) {

@@ -4,6 +4,7 @@ import type { ServedKind, Target } from '../cli/kinds.js'
 import { listAll, readTable, type ServerTable } from '../cli/objects.js'
 import { encodedObjects, type Output, objectFormats, objectName, outputOf, outputOptions } from '../cli/output.js'
 import { painted, table } from '../cli/table.js'
+import { type Watched, watchChanges, watchFromNow } from '../cli/watch.js'
 import { type Command, EXIT_NOT_FOUND, EXIT_OK, type Input, textOf } from '../command.js'
 
 export const get: Command = {
@@ -13,6 +14,7 @@ export const get: Command = {
   details: 'KIND is a kind, several with commas between, or a category such as managed or claim.',
   examples: [
     { does: 'All managed resources', line: 'crosstie get managed' },
+    { does: 'A claim, as it changes', line: 'crosstie get postgresqlinstance/app --watch' },
     { does: 'One claim in full', line: 'crosstie get postgresqlinstance/app -o yaml' },
     { does: 'One field of it', line: "crosstie get postgresqlinstance/app -o jsonpath='{.status.bindingPhase}'" },
   ],
@@ -22,6 +24,7 @@ export const get: Command = {
     selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Only those with these labels, such as app=shop' },
     'field-selector': { type: 'string', value: 'FIELDS', help: 'Only those with these fields' },
     headers: { type: 'boolean', help: 'The heading of the table', default: true },
+    watch: { type: 'boolean', short: 'w', help: 'Go on, and show what changes' },
     ...outputOptions(...objectFormats),
     ...accessOptions,
   },
@@ -29,11 +32,17 @@ export const get: Command = {
   async run(input) {
     const output = outputOf(input.values, ...objectFormats)
     using api = await openApi(input)
-    return await input.progress.during('asking the server', async () => {
-      const targets = (await api.kinds()).targets(input.words)
-      const isTable = output.format === 'table' || output.format === 'wide'
-      return isTable ? await showTables(input, api, targets, output) : await showObjects(input, api, targets, output)
-    })
+    const isTable = output.format === 'table' || output.format === 'wide'
+    const targets = await input.progress.during('asking the server', async () =>
+      (await api.kinds()).targets(input.words),
+    )
+    const watched = input.values['watch']
+      ? await Promise.all(targets.map((target) => watchFromNow(api, target.kind, asked(input, api, target))))
+      : []
+    const show = isTable ? showTables : showObjects
+    const code = await input.progress.during('asking the server', () => show(input, api, targets, output))
+    if (watched.length > 0 && code === EXIT_OK) await follow(input, api, watched, output)
+    return code
   },
 }
 
@@ -119,6 +128,31 @@ function rowsOf({ columns, rows }: ServerTable, { wide, everywhere, prefix }: Lo
     [...(everywhere ? ['NAMESPACE'] : []), ...pick(columns.map(({ name }) => name.toUpperCase()))],
     ...rows.map(({ cells, namespace }) => [...(everywhere ? [namespace || '-'] : []), ...pick(named(cells))]),
   ]
+}
+
+/** Rows, names or whole objects as they change, until somebody stops it. */
+async function follow(input: Input, api: Api, watched: readonly Watched[], output: Output): Promise<void> {
+  const { out, signal, paint, values } = input
+  const everywhere = values['all-namespaces'] === true
+  const prefixed = watched.some(({ kind }) => kind !== watched[0]!.kind)
+  const tell = (kind: ServedKind) => async (object: KubeObject, gone: boolean) => {
+    const { name = '', namespace } = object.metadata
+    const label = objectName(kind, name)
+    const text = encodedObjects(output, [object], true)
+    if (gone) out(`${label} deleted`)
+    else if (text !== undefined) out(text)
+    else if (output.format === 'name') out(label)
+    else {
+      const found = await readTable(api.client, kind, { name, ...(namespace ? { namespace } : {}) }).catch(orGone)
+      const look = { wide: output.format === 'wide', everywhere, prefix: prefixed ? kind : undefined }
+      if (found) out(table(painted(paint, rowsOf(found, look)))[1]!)
+    }
+  }
+  await Promise.all(watched.map((each) => watchChanges(api, each, tell(each.kind), signal)))
+}
+
+function orGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
 }
 
 function nothing(api: Api, kinds: readonly ServedKind[], everywhere: boolean): string {

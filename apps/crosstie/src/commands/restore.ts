@@ -10,11 +10,14 @@ export const restore: Command = {
     'data-dir': { type: 'string', value: 'DIR', help: 'Where to put the data', default: '.crosstie' },
     force: { type: 'boolean', help: 'Replace what is there; it is moved aside, not deleted' },
   },
-  async run({ values, words, out }) {
+  async run({ values, words, out, progress }) {
     const [file, ...rest] = words
     if (!file || rest.length > 0) throw new UsageError('name the one backup file to restore')
     const dataDir = resolve(String(values['data-dir']))
-    const { revision, objects } = await restoreBackup(resolve(file), dataDir, { force: values['force'] === true })
+    const force = values['force'] === true
+    const { revision, objects } = await progress.during('bringing it back', () =>
+      restoreBackup(resolve(file), dataDir, { force }),
+    )
     out(`restored ${objects} objects at revision ${revision} into ${dataDir}`)
     out(`Start it with: crosstie up --data-dir ${dataDir}`)
     return EXIT_OK
