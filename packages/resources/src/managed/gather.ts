@@ -69,8 +69,9 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
 }
 
 /**
- * A settled object of many is looked at by way of one list for all of them.
- * Whatever is not as wanted there is looked at by itself before anything is done.
+ * A settled object of many is looked at by way of one list for all of them, and
+ * so is from the first one that may only be looked at: nothing is done on its
+ * account. Whatever is not as wanted there is looked at by itself before anything is done.
  */
 async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Promise<Present | undefined> {
   const { kit, managed, externalName, signal } = turn
@@ -79,13 +80,15 @@ async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Pro
   const uid = managed.metadata.uid ?? ''
   const place = placeOf(turn)
   listing.expect(place, uid)
-  if (!isSettled(turn) || externalName === '') return undefined
+  if (externalName === '' || !(isSettled(turn) || onlyLooks(turn))) return undefined
   const list = () => callExternal(turn, 'List', () => kind.external.list!({ client, forProvider, signal }))
   const listed = await listing.find(place, externalName, touched.get(uid) ?? 0, list)
   const seen = listed?.complete?.(forProvider) ?? listed
   if (!seen || seen.ready === false || seen.upToDate === false || seen.alsoDiffers?.length) return undefined
   return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined
 }
+
+const onlyLooks = (turn: Turn): boolean => turn.policies.onlyObserve && !isDeleted(turn.managed) && !turn.request
 
 function isSettled(turn: Turn): boolean {
   const conditions = conditionsOf(turn.managed)

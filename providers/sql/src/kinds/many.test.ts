@@ -25,7 +25,7 @@ describe('many at once', { timeout: 300_000 }, () => {
       return on.server.statements - before
     }
     const first = await round()
-    assert.ok(first >= MANY, 'at first each is looked at by itself')
+    assert.ok(first < 10, 'only the first few are looked at by themselves')
     for (let i = 0; i < 3; i++) {
       keeper.pass(60)
       const statements = await round()
