@@ -29,11 +29,13 @@ export { type Migration, migrateLive, migrateManifest } from './managed/migrate.
 export { migratePolicies } from './managed/policy.js'
 export { policyTable } from './managed/policytable.js'
 export { type Applied, type ApplyingAs, tryApply } from './plan/applied.js'
+export { type ClaimPlanOptions, type ImaginedClaim, imagineClaim } from './plan/claims.js'
 export {
   hasChanges,
   hasErrors,
   type Outcome,
   type Plan,
+  type PlannedClaim,
   type PlannedResource,
   planOf,
   readPlan,

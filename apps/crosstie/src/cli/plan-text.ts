@@ -1,5 +1,5 @@
 import { type Json, stringify } from '@crosstie/kube'
-import type { Plan, PlannedField, PlannedResource, Step, SuppressedStep } from '@crosstie/resources'
+import type { Plan, PlannedClaim, PlannedField, PlannedResource, Step, SuppressedStep } from '@crosstie/resources'
 import { type Paint, shortened } from './terminal.js'
 
 const VALUE_SHOWN = 100
@@ -31,7 +31,23 @@ const words: Readonly<Record<PlannedResource['outcome'], string>> = {
 /** A plan for people: what changes, field by field, and one line over all. */
 export function planText(plan: Plan, paint: Paint): readonly string[] {
   const shown = plan.resources.filter((each) => !isQuiet(each))
-  return [...shown.flatMap((each) => [...resourceText(each, paint), '']), summaryText(plan, paint)]
+  return [
+    ...(plan.claims ?? []).flatMap((each) => [...claimText(each, paint), '']),
+    ...shown.flatMap((each) => [...resourceText(each, paint), '']),
+    summaryText(plan, paint),
+  ]
+}
+
+function claimText(claim: PlannedClaim, paint: Paint): readonly string[] {
+  const { kind, namespace, name, because, resources, error } = claim
+  const label = `${kind.toLowerCase()}.${claim.apiVersion.split('/')[0]}/${name}${namespace ? ` -n ${namespace}` : ''}`
+  if (error) return [`${paint.red(`! ${label}`)} cannot be planned for: ${error}`]
+  if (resources.length === 0) return [`${paint.dim(`… ${label}`)} waits${because ? `: ${because}` : ''}`]
+  const by = claim.class ? ` with ${claim.class}` : ''
+  return [
+    `${paint.bold(`> ${label}`)} is met${by}`,
+    ...resources.map((each) => `    ${each.kind.toLowerCase()}.${each.apiVersion.split('/')[0]}/${each.name}`),
+  ]
 }
 
 const isQuiet = ({ outcome, suppressed }: PlannedResource): boolean => outcome === 'none' && suppressed.length === 0

@@ -6,13 +6,16 @@ import {
   type KubeObject,
   messageOf,
   type ObjectKey,
+  type ResourceType,
   systemClock,
   timestamp,
 } from '@crosstie/kube'
 import {
   budgets,
+  type ClaimKind,
   failedPlan,
   Imagination,
+  imagineClaim,
   type ManagedKind,
   type Plan,
   type PlannedResource,
@@ -24,7 +27,7 @@ import {
 import { type Command, type Input, textsOf, UsageError } from '../command.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { providerOptions, providersOf } from '../providers.js'
-import { loadRegistry } from '../registry.js'
+import { loadRegistry, type Registry } from '../registry.js'
 import { type Api, accessOptions, namespaceOptions } from './access.js'
 import { adviceFor } from './advice.js'
 import { inOrder } from './apply.js'
@@ -63,12 +66,18 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   const files = textsOf(values, 'filename')
   const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
   if (ways !== 1) throw new UsageError('say what to plan for: -f FILE, KIND/NAME, KIND, or --all')
-  const { kinds: managed } = await loadRegistry(providersOf(values))
+  const registry = await loadRegistry(providersOf(values))
   const world = new Imagination(api.client)
-  const scene: Scene = { input, api, world, managed }
-  const { subjects, failed } = await progress.during('reading the objects', () =>
-    files.length > 0 ? applied(scene, readManifests(files)) : named(scene),
+  const scene: Scene = { input, api, world, registry }
+  const {
+    subjects: named,
+    claims,
+    failed,
+  } = await progress.during('reading the objects', () =>
+    files.length > 0 ? applied(scene, readManifests(files)) : chosen(scene),
   )
+  const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, ...registry }, kind, key, signal)))
+  const subjects = distinct([...named, ...met.flatMap((claim) => claim.subjects)])
   if (values['delete']) await imagineDeletions(world, subjects)
   const options = {
     world,
@@ -78,38 +87,62 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
     plan(options, subjects, signal),
   )
-  return planOf([...resources, ...failed])
+  return planOf(
+    [...resources, ...failed],
+    met.map(({ claim }) => claim),
+  )
+}
+
+/** Each object once, as it was named first. */
+function distinct(subjects: readonly Subject[]): readonly Subject[] {
+  const seen = new Set<string>()
+  return subjects.filter(({ kind, key }) => {
+    const name = `${groupResource(kind.type)}/${key.namespace ?? ''}/${key.name}`
+    return !seen.has(name) && seen.add(name)
+  })
 }
 
 interface Scene {
   readonly input: Input
   readonly api: Api
   readonly world: Imagination
-  readonly managed: readonly ManagedKind[]
+  readonly registry: Registry
 }
+
+type Mutable<T> = T extends readonly (infer E)[] ? E[] : never
 
 interface Chosen {
   readonly subjects: readonly Subject[]
+  readonly claims: readonly { readonly kind: ClaimKind; readonly key: ObjectKey }[]
   /** Those that cannot even be planned for. */
   readonly failed: readonly PlannedResource[]
 }
 
-const kindOf = (managed: readonly ManagedKind[], served: { readonly group: string; readonly kind: string }) =>
-  managed.find(({ type }) => groupKind(type) === groupKind(served))
+function kindOf<K extends { readonly type: ResourceType }>(kinds: readonly K[], served: ResourceType): K | undefined {
+  return kinds.find(({ type }) => groupKind(type) === groupKind(served))
+}
 
 /** The objects that the words of the command line mean. */
-async function named({ input: { values, words, signal }, api, managed }: Scene): Promise<Chosen> {
+async function chosen({ input: { values, words, signal }, api, registry }: Scene): Promise<Chosen> {
+  const { kinds: managed } = registry
   const kinds = await api.kinds()
   const everything = managed.flatMap(({ type }) => kinds.all.filter((k) => groupResource(k) === groupResource(type)))
   const targets = values['all'] ? everything.map((kind) => ({ kind, name: undefined })) : kinds.targets(words)
   const subjects: Subject[] = []
+  const claims: Mutable<Chosen['claims']> = []
   for (const { kind: served, name } of targets) {
     const kind = kindOf(managed, served)
+    const claim = kindOf(registry.claims, served)
+    if (claim && name !== undefined) {
+      await api.client.get(claim.type, api.keyOf(claim.type, name), { signal })
+      claims.push({ kind: claim, key: api.keyOf(claim.type, name) })
+      continue
+    }
     if (!kind) {
       // A word such as `managed` may mean kinds of providers that are not ours to plan for.
       if (targets.length > 1 && name === undefined) continue
-      const from = 'only managed resources of the providers of --providers can be planned for'
-      throw new UsageError(`${served.kind} (${served.group || 'core'}) is no managed kind: ${from}`)
+      const from = 'only managed resources and claims of the providers of --providers can be planned for'
+      throw new UsageError(`${served.kind} (${served.group || 'core'}) cannot be planned for: ${from}`)
     }
     if (name === undefined) {
       const objects = await listAll(api.client, kind.type, { signal })
@@ -120,25 +153,28 @@ async function named({ input: { values, words, signal }, api, managed }: Scene):
       subjects.push({ kind, key })
     }
   }
-  return { subjects, failed: [] }
+  return { subjects, claims, failed: [] }
 }
 
 /** What manifests would make of the objects, in the order in which they need each other. */
-async function applied({ input, api, world, managed }: Scene, manifests: readonly Manifest[]): Promise<Chosen> {
+async function applied({ input, api, world, registry }: Scene, manifests: readonly Manifest[]): Promise<Chosen> {
   const { values, signal } = input
   const kinds = await api.kinds()
   const subjects: Subject[] = []
+  const claims: Mutable<Chosen['claims']> = []
   const failed: PlannedResource[] = []
   const how = { force: values['force'] === true, fieldManager: String(values['field-manager']), signal }
   for (const { object, source } of inOrder(manifests)) {
     const served = kinds.of(object)
     if (!served) throw new UsageError(`${source}: the server has no ${object.kind} of ${object.apiVersion}`)
-    const kind = kindOf(managed, served)
+    const kind = kindOf(registry.kinds, served)
+    const claim = kindOf(registry.claims, served)
     const wanted = placed(object, served.namespaced ? api.namespace : undefined)
     try {
       const { object: after, as } = await tryApply(api.client, served, wanted, how)
       world.imagine(served, kind ? inVersion(kind, after) : after)
       if (kind) subjects.push({ kind, key: keyOf(after.metadata), object: as })
+      if (claim) claims.push({ kind: claim, key: keyOf(after.metadata) })
     } catch (error) {
       signal.throwIfAborted()
       // Its namespace is in the same files: it can be imagined, but nobody has checked it.
@@ -147,7 +183,7 @@ async function applied({ input, api, world, managed }: Scene, manifests: readonl
       else throw new Error(`${source}: ${object.kind} ${object.metadata.name}: ${messageOf(error)}`, { cause: error })
     }
   }
-  return { subjects, failed }
+  return { subjects, claims, failed }
 }
 
 function withAdvice(error: unknown): string {

@@ -12,8 +12,9 @@ export const plan: Command = {
   usage: 'crosstie plan -f FILE|KIND/NAME...|--all [--delete] [-o FORMAT]',
   summary: 'Tell what would be done to external resources, field by field, without doing anything.',
   details: `The reconciler itself is asked, in this process, with the credentials of the ProviderConfigs. External
-resources are looked at; nothing is written to them, to the server, or to its events. A plan that
-was saved with -o json can be approved with 'crosstie approve'.`,
+resources are looked at; nothing is written to them, to the server, or to its events. For a claim it
+is told which class is chosen, and what becomes of all that would be made. A plan that was saved with
+-o json can be approved with 'crosstie approve'.`,
   examples: [
     { does: 'What applying a folder would do', line: 'crosstie plan -f infrastructure/' },
     { does: 'What the control plane would do next to one resource', line: 'crosstie plan vpc/main' },

@@ -10,6 +10,22 @@ export interface Plan {
   readonly kind: 'Plan'
   readonly summary: Readonly<Record<Outcome, number>>
   readonly resources: readonly PlannedResource[]
+  /** With claims: what they would get. Their resources are among the others. */
+  readonly claims?: readonly PlannedClaim[]
+}
+
+export interface PlannedClaim {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  /** The class by which it is met, as Kind/name. */
+  readonly class?: string
+  /** Why that class, or what the claim waits for. */
+  readonly because: string
+  /** The managed resources that meet it, or would be made for it. */
+  readonly resources: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string }[]
+  readonly error?: string
 }
 
 export const outcomes = ['create', 'update', 'delete', 'release', 'adjust', 'wait', 'paused', 'none', 'error'] as const
@@ -63,10 +79,16 @@ export interface SuppressedStep {
 
 const empty = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>
 
-export function planOf(resources: readonly PlannedResource[]): Plan {
+export function planOf(resources: readonly PlannedResource[], claims: readonly PlannedClaim[] = []): Plan {
   const summary = { ...empty }
   for (const { outcome } of resources) summary[outcome]++
-  return { apiVersion: 'plan.crosstie.io/v1', kind: 'Plan', summary, resources }
+  return {
+    apiVersion: 'plan.crosstie.io/v1',
+    kind: 'Plan',
+    summary,
+    resources,
+    ...(claims.length > 0 ? { claims } : {}),
+  }
 }
 
 /** A plan that was saved. Throws when it is none, or of a version that is not known here. */
@@ -87,4 +109,5 @@ export function readPlan(value: unknown): Plan {
 /** Would executing it do anything at all? */
 export const hasChanges = ({ resources }: Plan): boolean => resources.some(({ steps }) => steps.length > 0)
 
-export const hasErrors = ({ summary }: Plan): boolean => summary.error > 0
+export const hasErrors = ({ summary, claims = [] }: Plan): boolean =>
+  summary.error > 0 || claims.some(({ error }) => error !== undefined)

@@ -47,8 +47,7 @@ export class Imagination {
 
   /** Imagines that an object is like this. */
   imagine(type: ResourceType, object: KubeObject): KubeObject {
-    const uid = object.metadata.uid ?? `imagined-${++this.#uids}`
-    const imagined = { ...object, metadata: { ...object.metadata, uid } }
+    const imagined = this.#born(object)
     this.#of(type).set(keyOf(object.metadata), imagined)
     return imagined
   }
@@ -89,6 +88,11 @@ export class Imagination {
     return { ...listed, items: items.sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1)) }
   }
 
+  #born(object: KubeObject): KubeObject {
+    const { uid = `imagined-${++this.#uids}`, generation = 1 } = object.metadata
+    return { ...object, metadata: { ...object.metadata, uid, generation } }
+  }
+
   /** Takes back writes that were imagined. */
   undo(writes: readonly ImaginedWrite[]): void {
     for (const { type, before, after } of writes.toReversed()) {
@@ -101,7 +105,7 @@ export class Imagination {
   /** A client that imagines its writes and tells of each. */
   client(wrote: (write: ImaginedWrite) => void): Client {
     return new ImaginedClient(this, this.#real, (type, before, after, options) => {
-      const stored = after && settled(before, after)
+      const stored = after && settled(before, before ? after : this.#born(after))
       this.#of(type).set(keyOf((stored ?? before!).metadata), stored ?? null)
       const { fieldManager, subresource } = options
       wrote({ type, before, after: stored, fieldManager, status: subresource === 'status' })

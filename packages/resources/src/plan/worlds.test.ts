@@ -7,7 +7,9 @@ import fc from 'fast-check'
 import { secretType } from '../connection/publish.js'
 import type { ManagedKind } from '../definition/define.js'
 import { type ManagedController, managedController } from '../managed/controller.js'
+import { mergeInit } from '../managed/difference.js'
 import { annotations } from '../managed/meta.js'
+import { policiesOf } from '../managed/policy.js'
 import { defineProviderConfig } from '../providerconfig/define.js'
 import { SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
@@ -365,12 +367,12 @@ const movesAfter = fc.option(
 /** All that an approved call depends on. */
 function circumstances(world: World, creates: boolean): string {
   const { metadata, ...object } = world.object('parent')!
-  const { managementPolicies, deletionPolicy, ignoreChanges, forProvider, initProvider } = object['spec'] as Spec
-  const may = policyNames.map((name) => managementPolicies.some((each) => each === '*' || each === name))
-  const only = managementPolicies.length === 1
+  const spec = object['spec'] as Spec
+  const { ignoreChanges, forProvider, initProvider } = spec
+  const { may, onlyObserve } = policiesOf(spec, { gate: true, hasDeletionPolicy: true })
   return JSON.stringify([
-    ...[may, only && managementPolicies[0] === 'Observe', deletionPolicy, ignoreChanges, forProvider],
-    creates ? initProvider : undefined,
+    ...[may, onlyObserve, ignoreChanges],
+    creates ? mergeInit(world.kind.parameters, forProvider, initProvider) : forProvider,
     metadata.deletionTimestamp,
     // What reads do not show yet is nothing that anybody could depend on.
     world.cloud.resources.filter(({ createdAt }) => createdAt + CONSISTENCY_SECONDS * 1000 <= world.now),
