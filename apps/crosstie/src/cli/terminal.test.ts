@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { Progress } from './progress.js'
 import { closest } from './suggest.js'
 import { painted, table } from './table.js'
@@ -56,4 +56,33 @@ test('progress is written nowhere but to terminals, and cleans up', async () => 
   progress.say('still')
   progress.stop()
   assert.deepEqual(written, [])
+})
+
+const ERASE = '\r\x1b[K'
+
+test('on a terminal, what takes longer than a second is explained, and makes room for other lines', () => {
+  mock.timers.enable({ apis: ['setInterval', 'Date'] })
+  try {
+    const written: string[] = []
+    const progress = new Progress({ isTTY: true, columns: 30, write: (text: string) => written.push(text) })
+    progress.say('waiting for something that has a long name')
+    mock.timers.tick(900)
+    assert.deepEqual(written, [], 'nobody needs to be told about less than a second')
+    mock.timers.tick(200)
+    const line = (written.at(-1) ?? '').replace(ERASE, '')
+    assert.match(line, /^. waiting for something .*… 1s$/)
+    assert.ok(line.length < 30, 'a line that wraps could not be taken back')
+    progress.hide()
+    assert.equal(written.at(-1), ERASE)
+    progress.rest('● 3 ready')
+    mock.timers.tick(300)
+    assert.equal(written.at(-1), `${ERASE}● 3 ready`)
+    const count = written.length
+    mock.timers.tick(5_000)
+    assert.equal(written.length, count, 'what does not change is not drawn again')
+    progress.stop()
+    assert.equal(written.at(-1), ERASE)
+  } finally {
+    mock.timers.reset()
+  }
 })
