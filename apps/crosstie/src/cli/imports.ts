@@ -52,19 +52,27 @@ export function asYaml(objects: readonly KubeObject[]): string {
   return objects.map((object) => encodeYaml(JSON.parse(stringify(object)) as Json)).join('---\n')
 }
 
-/** Writes manifests, each file whole or not at all. Returns how many files there are now. */
+/**
+ * Writes manifests, each file whole or not at all. Returns how many files there
+ * are. Without `force`, a file that says something else keeps all from being written.
+ */
 export async function writeManifests(
   { to, path }: { readonly to: 'file' | 'folder'; readonly path: string },
   objects: readonly KubeObject[],
+  force: boolean,
 ): Promise<number> {
-  if (to === 'file') {
-    await writeWhole(path, asYaml(objects))
-    return 1
+  const nameOf = ({ kind, metadata }: KubeObject) => join(path, `${kind.toLowerCase()}-${metadata.name}.yaml`)
+  const files =
+    to === 'file'
+      ? [[path, asYaml(objects)] as const]
+      : objects.map((object) => [nameOf(object), asYaml([object])] as const)
+  for (const [file, text] of force ? [] : files) {
+    const held = await readFile(file, 'utf8').catch(() => text)
+    if (held === text) continue
+    throw new UsageError(`${file} is there already and says something else: choose another place, or say --force`)
   }
-  for (const object of objects) {
-    await writeWhole(join(path, `${object.kind.toLowerCase()}-${object.metadata.name}.yaml`), asYaml([object]))
-  }
-  return objects.length
+  for (const [file, text] of files) await writeWhole(file, text)
+  return files.length
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {

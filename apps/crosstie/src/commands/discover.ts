@@ -1,4 +1,4 @@
-import type { KubeObject } from '@crosstie/kube'
+import { type KubeObject, messageOf } from '@crosstie/kube'
 import {
   DiscoverError,
   type Discovered,
@@ -18,7 +18,7 @@ import {
 } from '../cli/imports.js'
 import { encoded, objectName } from '../cli/output.js'
 import { painted, table } from '../cli/table.js'
-import { type Command, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
+import { type Command, EXIT_FAILED, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
 import { loadRegistry } from '../registry.js'
 
 export const discover: Command = {
@@ -59,10 +59,12 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
       help: 'table, json, yaml, a file.yaml or a folder/',
       default: 'table',
     },
+    force: { type: 'boolean', help: 'Write over files that say something else' },
     ...accessOptions,
   },
+  exits: { 1: 'at least one kind could not be listed; what was found of the others is shown' },
   async run(input) {
-    const { values, words, signal, progress } = input
+    const { values, words, signal, progress, paint } = input
     const [provider, ...kindWords] = words
     if (!provider || kindWords.length === 0)
       throw new UsageError('say which provider and which kinds, such as: aws vpc')
@@ -76,7 +78,9 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
     const reach = { client: api.client, surroundings, budgets: carefulBudgets() }
     const providerConfig = String(values['provider-config'])
     const looking = ({ type: { kind } }: { type: { kind: string } }) => progress.say(`looking for ${kind}`)
-    const options = { reach, kinds, known, identifiers, providerConfig, filters, looking }
+    const errors: string[] = []
+    const failed = (_: unknown, error: unknown) => errors.push(messageOf(error))
+    const options = { reach, kinds, known, identifiers, providerConfig, filters, looking, failed }
     const found = await progress
       .during('looking', () => discoverAll(options, signal))
       .catch((error) => {
@@ -84,7 +88,8 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
         throw error
       })
     await show(input, where, found)
-    return EXIT_OK
+    for (const error of errors) input.err(`${paint.red('error:')} ${error}`)
+    return errors.length > 0 ? EXIT_FAILED : EXIT_OK
   },
 }
 
@@ -107,11 +112,15 @@ function identifiersOf(values: Input['values']): Readonly<Record<string, readonl
   return given
 }
 
-async function show({ out, err, paint }: Input, where: Destination, found: readonly Discovered[]): Promise<void> {
+async function show(
+  { values, out, err, paint }: Input,
+  where: Destination,
+  found: readonly Discovered[],
+): Promise<void> {
   const fresh = found.filter(({ by }) => !by).map(manifestOf)
   const counts = `${found.length} found, ${fresh.length} new, ${found.length - fresh.length} with an object already.`
   if ('path' in where) {
-    const files = fresh.length > 0 ? await writeManifests(where, fresh) : 0
+    const files = fresh.length > 0 ? await writeManifests(where, fresh, values['force'] === true) : 0
     out(`${where.path}: ${files} ${files === 1 ? 'file' : 'files'} with ${fresh.length} manifests`)
     out(counts)
     if (files > 0) out(`Next: crosstie apply -f ${where.path}, then crosstie promote -f ${where.path}`)

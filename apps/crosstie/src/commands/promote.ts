@@ -51,6 +51,7 @@ simply run again; what is managed already is left alone.`,
       help: 'What changed, json, the new manifests as yaml, or where to write them: a file.yaml or a folder/',
       default: 'table',
     },
+    force: { type: 'boolean', help: 'Write over files that say something else' },
     ...providerOptions,
     ...accessOptions,
   },
@@ -154,7 +155,7 @@ function tell({ out, paint }: Input, { kind, name, outcome, because, changes }: 
   }
 }
 
-async function show({ out, err, paint }: Input, where: Destination, done: readonly Promotion[]): Promise<void> {
+async function show({ values, out, err, paint }: Input, where: Destination, done: readonly Promotion[]): Promise<void> {
   if (where.to === 'table') return
   if (where.to === 'json') {
     out(encoded('json', { resources: done.map(forPrograms) }))
@@ -165,7 +166,7 @@ async function show({ out, err, paint }: Input, where: Destination, done: readon
   }
   const manifests = done.flatMap(({ object }) => (object ? [manifestOf(object)] : []))
   if ('path' in where) {
-    const files = await writeManifests(where, manifests)
+    const files = await writeManifests(where, manifests, values['force'] === true)
     out(`${where.path}: ${files} ${files === 1 ? 'file' : 'files'} with ${manifests.length} manifests`)
   } else if (manifests.length > 0) out(asYaml(manifests).trimEnd())
 }

@@ -17,7 +17,7 @@ export interface Reach {
 }
 
 /** An external resource on a list, which has a name for sure. */
-export interface Listed extends Present {
+export interface NamedSight extends Present {
   readonly externalName: string
 }
 
@@ -31,7 +31,7 @@ export async function listExternal(
   kind: ManagedKind,
   place: KubeObject,
   signal: AbortSignal,
-): Promise<readonly Listed[]> {
+): Promise<readonly NamedSight[]> {
   const { list } = kind.external
   if (!list) throw new Error(`the API of ${kind.type.kind} cannot list`)
   const spec = (place['spec'] ?? {}) as { forProvider?: Values; providerConfigRef?: { name?: string } }
@@ -71,11 +71,11 @@ export async function listExternal(
 }
 
 /** Some APIs list more than was asked for; each resource is told of once. */
-function inPlace(kind: ManagedKind, forProvider: Values, found: readonly Present[]): readonly Listed[] {
+function inPlace(kind: ManagedKind, forProvider: Values, found: readonly Present[]): readonly NamedSight[] {
   const identifiers = Object.keys(identifiersOf(kind.parameters))
   const here = ({ atProvider }: Present) =>
     identifiers.every((name) => atProvider[name] === undefined || atProvider[name] === forProvider[name])
-  const named = found.filter((each): each is Listed => Boolean(each.externalName) && here(each))
+  const named = found.filter((each): each is NamedSight => Boolean(each.externalName) && here(each))
   const byName = new Map(named.map((each) => [each.externalName, each]))
   return [...byName.values()].sort((a, b) => (a.externalName < b.externalName ? -1 : 1))
 }

@@ -8,7 +8,7 @@ import {
 } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import { identifiersOf } from '../definition/querycrd.js'
-import { type Listed, listExternal, type Reach } from '../external/reach.js'
+import { listExternal, type NamedSight, type Reach } from '../external/reach.js'
 import { annotations, externalNameOf, isDeleted, isQueried } from '../managed/meta.js'
 import { policiesOf } from '../managed/policy.js'
 import type { ManagedSpec } from '../managed/turn.js'
@@ -28,6 +28,8 @@ export interface DiscoverOptions {
   readonly identifiers: Identifiers
   readonly providerConfig: string
   readonly filters: readonly FieldMatch[]
+  /** Told of a kind that could not be listed, while the others go on. Absent: that ends the search. */
+  readonly failed?: (kind: ManagedKind, error: unknown) => void
   /** Told of each place before it is looked at. */
   readonly looking?: (kind: ManagedKind, place: Values) => void
 }
@@ -49,14 +51,22 @@ export interface Discovered extends Known {
 
 /** Finds what exists, in the order of kinds, places and names. Nothing is written anywhere. */
 export async function discover(options: DiscoverOptions, signal: AbortSignal): Promise<readonly Discovered[]> {
-  const { kinds, filters } = options
+  const { kinds, filters, failed } = options
   for (const kind of kinds) {
     if (!kind.query) throw new DiscoverError(`the API of ${kind.type.kind} cannot list, so nothing can be discovered`)
   }
   const matches = filterFor(kinds, filters)
   const search = new Search(options, signal)
   const chosen: Found[] = []
-  for (const kind of kinds) chosen.push(...(await search.of(kind)).filter((found) => matches(kind, found.listed)))
+  for (const kind of kinds) {
+    try {
+      chosen.push(...(await search.of(kind)).filter((found) => matches(kind, found.listed)))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof DiscoverError || !failed) throw error
+      failed(kind, error)
+    }
+  }
   const shown = await search.withObjects(chosen)
   const others = await search.standing(targetsOf(kinds))
   const links = new Links([...shown, ...others])
@@ -66,7 +76,7 @@ export async function discover(options: DiscoverOptions, signal: AbortSignal): P
 interface Found {
   readonly kind: ManagedKind
   readonly identifiers: Values
-  readonly listed: Listed
+  readonly listed: NamedSight
 }
 
 type Standing = Known & { readonly name: string; readonly manages: boolean }
@@ -226,7 +236,7 @@ function withName(object: KubeObject, externalName: string): KubeObject {
 }
 
 /** The object as it will be once it was observed: what others refer to may be in its status. */
-const seen = (object: KubeObject, { atProvider }: Listed): KubeObject => ({ ...object, status: { atProvider } })
+const seen = (object: KubeObject, { atProvider }: NamedSight): KubeObject => ({ ...object, status: { atProvider } })
 
 /** Its own name where that is one; else what people call it, marked by its id: two may be called the same. */
 function preferredName(found: Found): string {
@@ -264,9 +274,9 @@ function filterFor(kinds: readonly ManagedKind[], matches: readonly FieldMatch[]
       }),
     )
     if (byKind.size === 0) throw errors[0]!
-    return (kind: ManagedKind, found: Listed) => (byKind.get(kind)?.(found) ?? false) !== not
+    return (kind: ManagedKind, found: NamedSight) => (byKind.get(kind)?.(found) ?? false) !== not
   })
-  return (kind: ManagedKind, found: Listed) => filters.every((matches) => matches(kind, found))
+  return (kind: ManagedKind, found: NamedSight) => filters.every((matches) => matches(kind, found))
 }
 
 /** The kinds that fields of these refer to. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '@crosstie/kube'
-import type { Listed } from '../external/reach.js'
+import type { NamedSight } from '../external/reach.js'
 import { SimulatedCloud } from '../testing/cloud.js'
 import { thingOf } from '../testing/thing.js'
 import { expressionFilter, FilterError, fieldFilter } from './filter.js'
@@ -10,7 +10,7 @@ import { nameFor, readable } from './names.js'
 const cloud = new SimulatedCloud({ names: 'assigned', tags: true, tokens: false, list: true, clock: systemClock })
 const thing = thingOf(cloud)
 
-const found: Listed = {
+const found: NamedSight = {
   exists: true,
   externalName: 'vpc-0abc',
   atProvider: { size: 3, members: ['ann', 'bob'], tags: { team: 'payments', Name: 'main', 'app/kind': 'db' } },

@@ -10,10 +10,10 @@ import {
 import { ExpressionEnvironment, type ExpressionProgram } from '@crosstie/kube/cel'
 import type { ManagedKind } from '../definition/define.js'
 import { unionOf } from '../definition/openapi.js'
-import type { Listed } from '../external/reach.js'
+import type { NamedSight } from '../external/reach.js'
 
 /** Which external resources are meant. */
-export type Filter = (found: Listed) => boolean
+export type Filter = (found: NamedSight) => boolean
 
 /** A filter that cannot be understood, or that asks for a field that the kind does not have. */
 export class FilterError extends Error {
@@ -49,7 +49,7 @@ function checkPath(kind: ManagedKind, path: string): void {
 }
 
 /** What is at a path, as texts: each item of a list by itself. `name` is whatever people call it by. */
-function textsAt({ tags }: ManagedKind, { externalName, atProvider }: Listed, path: string): readonly string[] {
+function textsAt({ tags }: ManagedKind, { externalName, atProvider }: NamedSight, path: string): readonly string[] {
   const at = (where: string) => textsOf(findFieldValue(atProvider, where))
   if (path === EXTERNAL_NAME) return [externalName]
   if (path !== 'name') return at(path)
@@ -85,7 +85,7 @@ const environment = ExpressionEnvironment.create({ variables: { externalName: 's
 export type Judged = { readonly matches: boolean } | { readonly error: string }
 
 /** Throws a FilterError when the expression cannot be compiled, or is no condition. */
-export function expressionFilter(source: string): (found: Listed) => Judged {
+export function expressionFilter(source: string): (found: NamedSight) => Judged {
   let program: ExpressionProgram
   try {
     program = environment.compile(source)

@@ -1,6 +1,6 @@
 import type { ManagedKind } from '../definition/define.js'
 import { QUERY_LIMIT, QUERY_LIMIT_MAX } from '../definition/querycrd.js'
-import type { Listed } from '../external/reach.js'
+import type { NamedSight } from '../external/reach.js'
 import { expressionFilter, type Filter, fieldFilter } from '../import/filter.js'
 import type { QuerySpec } from './kit.js'
 
@@ -9,7 +9,7 @@ export interface Chosen {
   /** All that match, even those beyond the limit. */
   readonly count: number
   /** Those to own, in the order of their external names. */
-  readonly matches: readonly Listed[]
+  readonly matches: readonly NamedSight[]
   readonly truncated: boolean
   /** What people should know of the filter. */
   readonly note: string
@@ -19,7 +19,7 @@ export interface Chosen {
 export function choose(
   kind: ManagedKind,
   { filter = {}, limit = QUERY_LIMIT }: QuerySpec,
-  all: readonly Listed[],
+  all: readonly NamedSight[],
 ): Chosen {
   const fields = Object.entries(filter.matchFields ?? {}).map(([path, wanted]) => fieldFilter(kind, path, wanted))
   const expression = filter.expression ? expressionFilter(filter.expression) : undefined

@@ -7,7 +7,7 @@ import {
   type Json,
   type KubeObject,
 } from '@crosstie/kube'
-import type { Listed } from '../external/reach.js'
+import type { NamedSight } from '../external/reach.js'
 import { nameFor } from '../import/names.js'
 import {
   annotations,
@@ -42,7 +42,7 @@ const AT_ONCE = 8
 export async function own(
   kit: QueryKit,
   query: KubeObject,
-  matches: readonly Listed[],
+  matches: readonly NamedSight[],
   signal: AbortSignal,
 ): Promise<Owned> {
   const wanted = new Map(matches.map(({ externalName }) => [externalName, objectFor(kit, query, externalName)]))
