@@ -9,6 +9,7 @@ import {
   paginateDescribeDBInstances,
   RDSClient,
 } from '@aws-sdk/client-rds'
+import type { KubeObject } from '@crosstie/kube'
 import { absent, type ConnectionDetails, defineManaged, present } from '@crosstie/resources/provider'
 import { connectTo } from '../clients.js'
 import { providerConfig } from '../config.js'
@@ -72,11 +73,13 @@ export const dbInstance = defineManaged({
 
   connect,
 
-  async observe({ client, externalName, forProvider, signal }) {
+  async observe({ client, externalName, forProvider, managed, signal }) {
     if (externalName === '') return absent
     const found = await describe(client, externalName, signal)
     if (!found) return absent
-    return { ...sightOf(found, forProvider.region), connection: connectionOf(found, forProvider.masterUserPassword) }
+    // One that was made up stays as it is; one of the user's may be newer than what AWS has, until an update told it.
+    const password = isGiven(managed) ? undefined : forProvider.masterUserPassword
+    return { ...sightOf(found, forProvider.region), connection: connectionOf(found, password) }
   },
 
   async create({ client, externalName, forProvider, tags, signal: abortSignal }) {
@@ -140,6 +143,11 @@ function sightOf(found: DBInstance, region: string) {
     ready: readiness(usable.has(DBInstanceStatus ?? ''), DBInstanceStatus, issues),
     atProvider: { ...atProviderOf(found), region },
   })
+}
+
+function isGiven(managed: KubeObject): boolean {
+  const { forProvider } = managed['spec'] as { forProvider?: { masterUserPasswordSecretRef?: unknown } }
+  return forProvider?.masterUserPasswordSecretRef !== undefined
 }
 
 function connectionOf(found: DBInstance, password: string | undefined): ConnectionDetails {
