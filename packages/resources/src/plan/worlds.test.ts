@@ -19,8 +19,9 @@ import { Imagination } from './imagined.js'
 import { imagineAll, type PlanOptions } from './plan.js'
 import { UNKNOWN } from './unknown.js'
 
-/** Ten thousand take minutes; CROSSTIE_PLAN_WORLDS=10000 runs them. */
-const RUNS = Number(process.env['CROSSTIE_PLAN_WORLDS'] ?? 2_000)
+/** The same two thousand worlds each time; CROSSTIE_PLAN_WORLDS=10000 tries so many others, which takes minutes. */
+const asked = process.env['CROSSTIE_PLAN_WORLDS']
+const runs = asked ? { numRuns: Number(asked) } : { numRuns: 2_000, seed: 18 }
 
 const page = new URL('../../../../docs/reference/plan.schema.json', import.meta.url)
 const schema = compileSchema(JSON.parse(readFileSync(page, 'utf8')) as JSONSchemaProps)
@@ -355,7 +356,7 @@ test('plan: nothing is written, and what is then executed is what was planned, c
         for (const key of foreseen) assert.ok(published.includes(key), `${key} in the Secret of ${name}`)
       }
     }),
-    { numRuns: RUNS },
+    runs,
   )
 })
 
@@ -375,7 +376,13 @@ function circumstances(world: World, creates: boolean): string {
     creates ? mergeInit(world.kind.parameters, forProvider, initProvider) : forProvider,
     metadata.deletionTimestamp,
     // What reads do not show yet is nothing that anybody could depend on.
-    world.cloud.resources.filter(({ createdAt }) => createdAt + CONSISTENCY_SECONDS * 1000 <= world.now),
+    world.cloud.resources
+      .filter(({ createdAt }) => createdAt + CONSISTENCY_SECONDS * 1000 <= world.now)
+      // Members are a set: their order means nothing.
+      .map(({ values, ...rest }) => ({
+        ...rest,
+        values: { ...values, members: [...((values['members'] ?? []) as string[])].sort() },
+      })),
     (forProvider as Values)['passwordSecretRef'] &&
       world.api.peek(secretType, { namespace: 'default', name: 'parent' })?.metadata.resourceVersion,
   ])
@@ -436,6 +443,6 @@ test('approval: an approved plan is executed as it was approved, once, and never
       await world.turn('parent')
       assert.deepEqual(world.calls, [], 'an approval is good for one execution')
     }),
-    { numRuns: RUNS },
+    runs,
   )
 })
