@@ -121,7 +121,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     const typo = join(program.folder, 'typo.yaml')
     await writeFile(typo, observed('typo', 'vpc-00000000000000000', region))
     await program.ok('apply', '-f', typo)
-    const refused = await program.run(['promote', '-f', typo, '--providers', 'aws'])
+    const refused = await program.run(['promote', '-f', typo, '--providers', 'aws', '--timeout', '5m'])
     assert.equal(refused.code, 1)
     assert.match(refused.out, /typo refused: its external resource is not seen .*check the external name/)
     const field = await program.run(['discover', 'aws', 'vpc', '--region', region, '--filter', 'tag.team=payments'])

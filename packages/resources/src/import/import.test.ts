@@ -272,6 +272,30 @@ for (const { filter, want, because } of filters) {
   })
 }
 
+test('discover goes on with other kinds when one cannot be listed, if somebody is told', async () => {
+  const world = new World('chosen')
+  await world.make('eu', {}, {}, 'a')
+  const before = () => {
+    throw new Error('access denied')
+  }
+  const closed = thingOf(new SimulatedCloud({ ...world.cloud.options, before }), { kind: 'Gadget' })
+  const reach = { client: world.api, surroundings, budgets: unlimited }
+  const kinds = [closed, world.kind]
+  const options = {
+    reach,
+    kinds,
+    known: kinds,
+    identifiers: { region: ['eu'] },
+    providerConfig: 'default',
+    filters: [],
+  }
+  await assert.rejects(discover(options, signal), /cannot list Gadget: access denied/)
+  const told: string[] = []
+  const failed = (_: unknown, error: unknown) => told.push(String(error))
+  assert.deepEqual((await discover({ ...options, failed }, signal)).map(nameOf), ['a'])
+  assert.deepEqual(told, ['Error: cannot list Gadget: access denied'])
+})
+
 test('discover says what it needs, and what it cannot', async () => {
   const world = new World('chosen')
   await assert.rejects(world.discover([{ path: 'tag', wanted: 'x', not: false }]), /Thing has no field 'tag'/)
