@@ -14,11 +14,11 @@ import { eventually } from './claims-world.js'
 import { fileOf, Program } from './program.js'
 
 const missing = await motoMissing()
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 300_000
 const examples = fileOf('providers/aws/examples')
 
 /** AWS as people use it: the program, their credentials in its environment, manifests. */
-describe('AWS on moto', { skip: missing ?? false, timeout: 900_000 }, () => {
+describe('AWS on moto', { skip: missing ?? false, timeout: 1_800_000 }, () => {
   let moto: Moto
   let program: Program
   let ec2: EC2Client
@@ -81,8 +81,8 @@ describe('AWS on moto', { skip: missing ?? false, timeout: 900_000 }, () => {
       PATIENCE_MS,
     )
     await program.ok('apply', '-f', examples)
-    await program.ok('wait', 'managed', '--for', 'condition=Ready', '--timeout', '3m')
-    await program.ok('wait', 'managed', '--for', 'condition=Synced', '--timeout', '3m')
+    await program.ok('wait', 'managed', '--for', 'condition=Ready', '--timeout', '8m')
+    await program.ok('wait', 'managed', '--for', 'condition=Synced', '--timeout', '8m')
     const secret = await get('secret/example-bucket')
     const details = Object.entries(secret['data'] as Record<string, string>)
     const read = Object.fromEntries(details.map(([name, value]) => [name, Buffer.from(value, 'base64').toString()]))
@@ -94,7 +94,7 @@ describe('AWS on moto', { skip: missing ?? false, timeout: 900_000 }, () => {
     })
     const table = atProvider(await get('routetable/example'))
     assert.equal((table['subnetIds'] as string[]).length, 2, 'both subnets, by their labels')
-    await program.ok('delete', '-f', examples, '--timeout', '4m')
+    await program.ok('delete', '-f', examples, '--timeout', '8m')
   })
 
   test('OBS1 a VPC that exists is observed by its name, read like a data source, and referred to', async () => {
@@ -259,7 +259,7 @@ spec:
   writeConnectionSecretToRef:
     name: pictures
 `)
-    await program.ok('wait', 'buckets.storage.crossplane.io/pictures', '--for', 'condition=Ready', '--timeout', '3m')
+    await program.ok('wait', 'buckets.storage.crossplane.io/pictures', '--for', 'condition=Ready', '--timeout', '8m')
     const { data } = (await get('secret/pictures')) as unknown as { data: Record<string, string> }
     const detail = (name: string) => Buffer.from(data[name]!, 'base64').toString()
     assert.deepEqual(['bucket', 'region', 'arn'].map(detail), [
@@ -267,7 +267,7 @@ spec:
       'eu-north-1',
       'arn:aws:s3:::acme-pictures',
     ])
-    await program.ok('delete', 'buckets.storage.crossplane.io/pictures', '--timeout', '3m')
+    await program.ok('delete', 'buckets.storage.crossplane.io/pictures', '--timeout', '8m')
   })
 
   test('no secret is in what was said or kept', async () => {
