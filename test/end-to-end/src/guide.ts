@@ -25,6 +25,7 @@ export async function runGuide(page: string, options: GuideOptions = {}): Promis
   try {
     await Promise.all([
       cp(join(root, 'examples'), join(folder, 'examples'), { recursive: true }),
+      cp(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true }),
       cp(join(root, 'providers'), join(folder, 'providers'), {
         recursive: true,
         filter: (path) => !/\/(node_modules|dist|src)$/.test(path),
