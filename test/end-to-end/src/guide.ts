@@ -84,7 +84,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 function shell(page: string, script: string, cwd: string, options: GuideOptions): Promise<string> {
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
-  const path = `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`
+  const path = `${join(root, 'node_modules/.bin')}${delimiter}${options.env?.['PATH'] ?? process.env['PATH']}`
   const env = { ...inherited, ...options.env, PATH: path }
   return new Promise((resolve, reject) => {
     // A group of its own, so that nothing of it outlives the test.

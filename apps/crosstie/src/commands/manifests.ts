@@ -24,7 +24,10 @@ export const manifests: Command = {
   async run({ values, words, out }) {
     if (words.length > 0) throw new UsageError(`manifests takes options only, not '${words[0]}'`)
     const names = providersOf(values)
-    const registry = await loadRegistry(names)
+    const only = values['only']
+    if (only !== undefined && only !== 'crds' && only !== 'workload') {
+      throw new UsageError(`--only is crds or workload, not '${only}'`)
+    }
     const deployment: Deployment = {
       namespace: namespaceFrom(values),
       image: typeof values['image'] === 'string' ? values['image'] : `crosstie:${await ownVersion()}`,
@@ -32,12 +35,9 @@ export const manifests: Command = {
       shards: count(values, 'shards'),
       providers: names.join(','),
     }
+    const registry = await loadRegistry(names)
     const kinds = definitions(registry).flatMap(({ objects }) => objects)
     const rest = [namespaceOf(deployment), ...workload(registry, deployment).flatMap(({ objects }) => objects)]
-    const only = values['only']
-    if (only !== undefined && only !== 'crds' && only !== 'workload') {
-      throw new UsageError(`--only is crds or workload, not '${only}'`)
-    }
     const printed = only === 'crds' ? kinds : only === 'workload' ? rest : [...kinds, ...rest]
     out(yamlOf(printed).trimEnd())
     return EXIT_OK
