@@ -47,6 +47,13 @@ export const object = defineManaged({
   providerConfig,
   // Kubernetes has its own priority and fairness, and most looks are answered from memory.
   unmetered: true,
+  // On the kind of the manifest. Without list and watch in the namespace, each object is asked for by itself.
+  permissions: {
+    Observe: ['get', 'list', 'watch'],
+    Create: ['create', 'patch'],
+    Update: ['patch'],
+    Delete: ['delete'],
+  },
 
   async connect(context): Promise<Session> {
     const clusters = Clusters.of(context.api)

@@ -34,9 +34,7 @@ export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', { lists,
     '',
     '## status.atProvider',
     '',
-    'All fields of `forProvider` that are not sensitive, as the provider reports them, and:',
-    '',
-    table(['Field', 'Type', 'Description'], observationRows(shape.observation)),
+    ...observed(observationRows(shape.observation)),
     '',
     ...(lists ? querySection(shape) : []),
     ...(permissions ? permissionSection(permissions) : []),
@@ -69,6 +67,12 @@ function permissionSection(permissions: Permissions): readonly string[] {
     table(['Policy', 'Actions'], rows),
     '',
   ]
+}
+
+function observed(rows: readonly (readonly string[])[]): readonly string[] {
+  const parameters = 'All fields of `forProvider` that are not sensitive, as the provider reports them'
+  if (rows.length === 0) return [`${parameters}.`]
+  return [`${parameters}, and:`, '', table(['Field', 'Type', 'Description'], rows)]
 }
 
 function parameterRows(node: Node, path = ''): string[][] {
