@@ -7,7 +7,6 @@ import fc from 'fast-check'
 import { secretType } from '../connection/publish.js'
 import type { ManagedKind } from '../definition/define.js'
 import { type ManagedController, managedController } from '../managed/controller.js'
-import { mergeInit } from '../managed/difference.js'
 import { annotations } from '../managed/meta.js'
 import { policiesOf } from '../managed/policy.js'
 import { defineProviderConfig } from '../providerconfig/define.js'
@@ -17,6 +16,7 @@ import { thingOf } from '../testing/thing.js'
 import { type Plan, planOf } from './document.js'
 import { Imagination } from './imagined.js'
 import { imagineAll, type PlanOptions } from './plan.js'
+import type { TurnRecord } from './record.js'
 import { UNKNOWN } from './unknown.js'
 
 /** The same two thousand worlds each time; CROSSTIE_PLAN_WORLDS=10000 tries so many others, which takes minutes. */
@@ -365,27 +365,17 @@ const movesAfter = fc.option(
   { nil: undefined, freq: 3 },
 )
 
-/** All that an approved call depends on. */
-function circumstances(world: World, creates: boolean): string {
-  const { metadata, ...object } = world.object('parent')!
-  const spec = object['spec'] as Spec
-  const { ignoreChanges, forProvider, initProvider } = spec
+/** All that an approved call depends on: what it would be told, what is there, what is allowed, which Secret is used. */
+function circumstances(world: World, { calls }: TurnRecord): string {
+  const spec = world.object('parent')!['spec'] as Spec
   const { may, onlyObserve } = policiesOf(spec, { gate: true, hasDeletionPolicy: true })
-  return JSON.stringify([
-    ...[may, onlyObserve, ignoreChanges],
-    creates ? mergeInit(world.kind.parameters, forProvider, initProvider) : forProvider,
-    metadata.deletionTimestamp,
-    // What reads do not show yet is nothing that anybody could depend on.
-    world.cloud.resources
-      .filter(({ createdAt }) => createdAt + CONSISTENCY_SECONDS * 1000 <= world.now)
-      // Members are a set: their order means nothing.
-      .map(({ values, ...rest }) => ({
-        ...rest,
-        values: { ...values, members: [...((values['members'] ?? []) as string[])].sort() },
-      })),
-    (forProvider as Values)['passwordSecretRef'] &&
-      world.api.peek(secretType, { namespace: 'default', name: 'parent' })?.metadata.resourceVersion,
-  ])
+  const secret = world.api.peek(secretType, { namespace: 'default', name: 'parent' })
+  const uses = (spec.forProvider as Values)['passwordSecretRef'] && secret?.metadata.resourceVersion
+  // Members are a set: in which order they are reported means nothing.
+  const seen = calls.map(({ observed = {}, ...call }) => {
+    return { ...call, observed: { ...observed, members: [...((observed['members'] ?? []) as string[])].sort() } }
+  })
+  return JSON.stringify([may, onlyObserve, spec.ignoreChanges, uses, seen])
 }
 
 test('approval: an approved plan is executed as it was approved, once, and never after the world moved', async () => {
@@ -415,13 +405,12 @@ test('approval: an approved plan is executed as it was approved, once, and never
       assert.equal(world.condition('parent', 'Approved'), 'False ApprovalRequired')
 
       world.annotate({ [annotations.approvedPlan]: digest })
-      const creates = planned!.record.calls[0]!.call === 'Create'
-      const before = circumstances(world, creates)
+      const before = circumstances(world, planned!.record)
       if (second) await world.move('parent', second)
       if (!world.object('parent')) return
       const [was] = world.cloud.resources
-      const moved = circumstances(world, creates) !== before
       const [now] = await world.plan(world.imagination(), ['parent'])
+      const moved = circumstances(world, now!.record) !== before
       await world.turn('parent')
       if (moved) {
         assert.deepEqual(world.calls, [], 'the world moved')
