@@ -108,10 +108,12 @@ function contracts({ start }: Variant): void {
     name !== 'no-such-thing' &&
     (await on.sql(`SELECT 1 FROM (${query}) t, aclexplode(t.acl) a WHERE a.grantee = 'readers'::regrole`)).length > 0
 
+  const heldOn = (query: string) => ({ exists: holds(query), count: async () => Number(await holds(query)('')) })
+
   kindContract('Grant on a database', async () => ({
     kind: on.connected(grantKind),
     ...grantOn(() => 'DATABASE shop', { database: 'shop' }, ['CONNECT', 'CREATE'], ['CONNECT', 'TEMPORARY']),
-    exists: holds("SELECT datacl AS acl FROM pg_database WHERE datname = 'shop'"),
+    ...heldOn("SELECT datacl AS acl FROM pg_database WHERE datname = 'shop'"),
   }))
 
   kindContract('Grant of ALL on a schema', async () => ({
@@ -119,7 +121,7 @@ function contracts({ start }: Variant): void {
     example: { role: 'readers', schema: 'stock', privileges: ['ALL'] },
     change: { privileges: ['USAGE'] },
     meddle: async () => void (await run('REVOKE CREATE ON SCHEMA stock FROM readers')),
-    exists: holds("SELECT nspacl AS acl FROM pg_namespace WHERE nspname = 'stock'"),
+    ...heldOn("SELECT nspacl AS acl FROM pg_namespace WHERE nspname = 'stock'"),
   }))
 
   kindContract('Grant on tables', async () => ({
@@ -130,20 +132,30 @@ function contracts({ start }: Variant): void {
       ['SELECT', 'INSERT'],
       ['SELECT'],
     ),
-    exists: holds("SELECT relacl AS acl FROM pg_class WHERE relname = 'prices'"),
+    ...heldOn("SELECT relacl AS acl FROM pg_class WHERE relname = 'prices'"),
   }))
 
   kindContract('Grant on all sequences', async () => ({
     kind: on.connected(grantKind),
     ...grantOn(() => 'SEQUENCE stock.numbers', { schema: 'stock', sequences: ['*'] }, ['SELECT', 'USAGE'], ['USAGE']),
-    exists: holds("SELECT relacl AS acl FROM pg_class WHERE relname = 'numbers'"),
+    ...heldOn("SELECT relacl AS acl FROM pg_class WHERE relname = 'numbers'"),
   }))
 
   kindContract('Grant on functions', async () => ({
     kind: on.connected(grantKind),
-    example: { role: 'readers', schema: 'stock', functions: ['total(integer, numeric)'], privileges: ['EXECUTE'] },
+    example: {
+      role: 'readers',
+      schema: 'stock',
+      functions: ['total(integer, numeric)'],
+      privileges: ['EXECUTE'],
+      withOption: 'NONE',
+    },
     change: { withOption: 'GRANT' },
-    exists: holds("SELECT proacl AS acl FROM pg_proc WHERE proname = 'total'"),
+    meddle: async () =>
+      void (await run(
+        'REVOKE ALL ON FUNCTION stock.total(integer, numeric) FROM readers; GRANT EXECUTE ON FUNCTION stock.total(integer, numeric) TO readers WITH GRANT OPTION',
+      )),
+    ...heldOn("SELECT proacl AS acl FROM pg_proc WHERE proname = 'total'"),
   }))
 
   kindContract('Grant of a membership', async () => ({
