@@ -19,7 +19,7 @@ export interface Target {
 /** A kind that was missing may be installed any moment; asking more often than this tells nothing. */
 const DISCOVERY_MS = 3_000
 /** So long the first list may take before objects are asked for one by one. */
-const SYNC_MS = 10_000
+const SYNC_MS = 30_000
 const SYNC_STEP_MS = 20
 
 /**
