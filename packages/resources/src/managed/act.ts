@@ -1,6 +1,7 @@
 import { type Condition, conditionsOf, isNotFound } from '@crosstie/kube'
 import type { Difference, Sight } from '../external/external.js'
 import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
+import { underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions, drifts } from './conditions.js'
 import { createExternal, tagsFor } from './create.js'
@@ -28,9 +29,10 @@ export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision:
   settle,
 }
 
-async function wait({ turn }: Gathered, { because, announced }: Decision): Promise<Next> {
+async function wait({ turn, facts }: Gathered, { because, announced }: Decision): Promise<Next> {
   if (announced) turn.event('Normal', 'PendingExternalResource', because)
-  return { after: 'backoff' }
+  const milliseconds = facts.createInDoubt ? underWayFor(turn) : 0
+  return milliseconds > 0 ? { after: 'poll', seconds: milliseconds / 1000 } : { after: 'backoff' }
 }
 
 async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Next> {

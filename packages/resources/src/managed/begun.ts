@@ -32,16 +32,16 @@ export function beginning({ kit, managed }: Turn): string | undefined {
 }
 
 /**
- * May a create that was begun still take effect? Of our own we know when it
- * ended, and of one that nobody else had a part in when success was reported.
+ * For how long, in milliseconds, a create that was begun may still take
+ * effect; 0 when none may. Of our own we know when it ended, and of one that
+ * nobody else had a part in when success was reported.
  */
-export function mayBeUnderWay({ kit, managed }: Turn): boolean {
-  const note = annotationOf(managed, annotations.creating)
-  if (note === '') return false
-  const begun = begunBy(note)
+export function underWayFor({ kit, managed }: Turn): number {
+  const begun = begunBy(annotationOf(managed, annotations.creating))
   const [only, ...more] = begun
-  if (more.length === 0 && only?.[0] !== kit.id && isSynced(managed)) return false
+  if (!only || (more.length === 0 && only[0] !== kit.id && isSynced(managed))) return 0
   const ended = !kit.creating.has(managed.metadata.uid ?? '')
-  const now = kit.clock.now()
-  return begun.some(([who, at]) => now - at < kit.callSeconds * 1000 && !(ended && who === kit.id))
+  const open = begun.filter(([who]) => !(ended && who === kit.id))
+  const until = Math.max(0, ...open.map(([, at]) => at + kit.callSeconds * 1000))
+  return Math.max(0, until - kit.clock.now())
 }

@@ -3,7 +3,7 @@ import { isConflict, type Json, messageOf } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Created, Present } from '../external/external.js'
 import { awaitApproval, noteExecuted } from './approval.js'
-import { beginning, mayBeUnderWay } from './begun.js'
+import { beginning, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
@@ -302,7 +302,7 @@ const CLOCK_SKEW = 60_000
 export function createInDoubt(turn: Turn): boolean {
   const { kit, history, managed } = turn
   const { kind, clock } = kit
-  if (kind.idempotentCreate) return isDeleted(managed) && mayBeUnderWay(turn)
+  if (kind.idempotentCreate) return isDeleted(managed) && underWayFor(turn) > 0
   if (!history.incomplete || clock.now() - history.pending! >= kind.consistencySeconds * 1000) return false
   if (isDeleted(managed)) return canBeFound(kind)
   // Repeating it is harmless where the name or the token is the same.
