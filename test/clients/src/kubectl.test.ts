@@ -176,8 +176,8 @@ const all: Readonly<Record<string, Session>> = {
     `${k} get clusterrole,clusterrolebinding kubectl-session`,
     `${k} get clusterrolebinding kubectl-session -o wide`,
     `${k} get configmaps -A --field-selector=metadata.name=settings,metadata.namespace=$NS`,
-    `timeout 4 ${k} get -n $NS gizmos -w -o name > seen & sleep 2; ${k} label -n $NS gizmo first seen=yes; wait; cat seen`,
-    `timeout 5 ${k} get -n $NS configmaps --watch-only --output-watch-events > seen & sleep 2; ${k} create configmap -n $NS late; ${k} delete configmap -n $NS late; wait; cat seen`,
+    `timeout 12 ${k} get -n $NS gizmos -w -o name > seen & sleep 5; ${k} label -n $NS gizmo first seen=yes; wait; cat seen`,
+    `timeout 16 ${k} get -n $NS configmaps --watch-only --output-watch-events > seen & sleep 5; ${k} create configmap -n $NS late; ${k} delete configmap -n $NS late; wait; cat seen`,
     `${k} delete namespace $NS --wait=false`,
   ],
   explain: [
