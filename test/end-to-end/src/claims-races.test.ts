@@ -66,7 +66,7 @@ const engines: readonly Engine[] = [
 for (const engine of engines) {
   const { name, skip } = engine
   const title = 'sets of controllers race on the same claims and are killed at random: one of each, no orphans'
-  test(`AGG9 CLM3 ${name}: ${title}`, { skip, timeout: 300_000 }, () => race(engine))
+  test(`AGG9 CLM3 ${name}: ${title}`, { skip, timeout: 1_200_000 }, () => race(engine))
 }
 
 async function race(engine: Engine): Promise<void> {
@@ -140,7 +140,7 @@ async function race(engine: Engine): Promise<void> {
       const ready = claims.every((claim) => condition(claim, 'Ready')?.status === 'True')
       return claims.length === 2 * rest.length && ready && claims
     },
-    120_000,
+    400_000,
   ).catch(async (error) => {
     const claims = [...(await world.list(mysqlInstance.type)), ...(await world.list(bucket.type))]
     const stuck = claims.filter((claim) => condition(claim, 'Ready')?.status !== 'True').slice(0, 3)
@@ -178,7 +178,7 @@ async function race(engine: Engine): Promise<void> {
       )
       return left.flat().length === 0
     },
-    120_000,
+    400_000,
   )
   assert.equal(violations.count, 0)
 }
