@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { didYouMean } from './cli/suggest.js'
 import { EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
 import { commands, sections } from './commands.js'
@@ -45,6 +46,7 @@ function unknown(name: string): number {
 /** Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController()
+  setMaxListeners(0, controller.signal) // A command may wait for many things at once.
   const stop = () => {
     if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED)
     controller.abort()
