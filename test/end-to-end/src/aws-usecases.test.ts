@@ -103,30 +103,7 @@ describe('use cases on AWS', { skip: missing ?? false, timeout: 900_000 }, () =>
   test('INI3 INI5 EKS NodeGroup: desiredSize by initProvider and by ignoreChanges is left to the autoscaler', async () => {
     const objects = await example('eks-nodegroup')
     const group = last(objects)
-    const ignoring = parse(`
-apiVersion: eks.aws.crossplane.io/v1alpha1
-kind: NodeGroup
-metadata:
-  name: my-group
-spec:
-  ignoreChanges:
-    - scalingConfig.desiredSize
-  forProvider:
-    region: ${region}
-    clusterNameRef:
-      name: example-nodes
-    subnetRefs:
-      - name: example-nodes-a
-    nodeRoleRef:
-      name: example-nodes
-    scalingConfig:
-      desiredSize: 1
-      maxSize: 5
-      minSize: 1
-    updateConfig:
-      maxUnavailablePercentage: 50
-      force: true
-`)
+    const [ignoring] = (await manifest('examples/ignore-changes/nodegroup.yaml')) as [KubeObject]
     await aws.apply(ignoring)
     await aws.ready(ignoring)
     const eks = aws.moto.client(EKSClient, region)
