@@ -115,7 +115,8 @@ async function untilReady(client) {
 }
 
 async function untilGone(client) {
-  await client.deleteCollection(claims, { namespace: 'default' })
+  // kube-apiserver gives up on a long one after a minute, with part of it done.
+  await eventually(() => client.deleteCollection(claims, { namespace: 'default' }))
   while ((await client.list(claims)).items.length > 0 || (await client.list(parts)).items.length > 0) await sleep(250)
 }
 

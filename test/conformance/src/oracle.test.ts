@@ -23,6 +23,7 @@ describe('on the real kube-apiserver', { skip: process.env['CONFORMANCE_TARGET']
   before(async () => {
     try {
       oracle = await startOracle()
+      await oracle.settled()
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       missing = `no real Kubernetes API here: ${error.message}`

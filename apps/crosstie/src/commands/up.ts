@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { messageOf } from '@crosstie/kube'
 import { parseAddress } from '../address.js'
@@ -15,6 +14,7 @@ import { CONFIG_FILE, withConfig } from '../up/config.js'
 import { type Example, findExample } from '../up/examples.js'
 import { chooseAddress, isTakenError, USUAL } from '../up/listen.js'
 import { showLive } from '../up/live.js'
+import { keepMemorySmall } from '../up/memory.js'
 import { factLine, nextSteps, shortPath } from '../up/report.js'
 
 const POLL_SECONDS = 60
@@ -62,7 +62,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     ...logOptions,
   },
   async run(given) {
-    for (const flag of MEMORY_BEFORE_SPEED) setFlagsFromString(flag)
+    keepMemorySmall()
     const input: Input = { ...given, values: withConfig(given, up.options) }
     const { values, signal, out, err, paint, progress } = input
     const example = exampleOf(values)
@@ -125,13 +125,6 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     return EXIT_OK
   },
 }
-
-/**
- * V8 makes room for new objects, and puts off collecting old ones, as if there
- * were nothing else on the machine. A third less memory with 10,000 objects is
- * worth a tenth of the CPU.
- */
-const MEMORY_BEFORE_SPEED = ['--semi-space-growth-factor=1', '--heap-growing-percent=40']
 
 const serverOptions = (values: Input['values']) => ({
   tokenFile: textOf(values, 'token-auth-file'),

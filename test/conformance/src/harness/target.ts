@@ -30,6 +30,7 @@ export async function openTarget(choice = process.env['CONFORMANCE_TARGET'] ?? '
   if (choice === 'embedded') return startEmbedded()
   if (choice === 'oracle') {
     const oracle = await startOracle()
+    await oracle.settled()
     return targetOf('oracle', oracle.kubeconfig, oracle.stop, oracle.pids)
   }
   return targetOf(choice, choice, async () => {})

@@ -12,6 +12,8 @@ export interface Oracle {
   readonly kubeconfig: string
   /** The processes that make up the server, for those who measure it. */
   readonly pids: Readonly<Record<string, number>>
+  /** Resolves when the controller manager, if there is one, did its first work. */
+  settled(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -45,7 +47,8 @@ export async function startOracle(options: OracleOptions = {}): Promise<Oracle> 
     await ready(url, dir, running['kube-apiserver'])
     if (controllers) running['kube-controller-manager'] = start(manager, managerArgs(dir, kubeconfig), log('manager'))
     const pids = Object.fromEntries(Object.entries(running).map(([name, { pid }]) => [name, pid]))
-    return { url, kubeconfig, pids, stop }
+    const settled = () => (controllers ? untilSettled(url, dir) : Promise.resolve())
+    return { url, kubeconfig, pids, settled, stop }
   } catch (error) {
     await stop()
     throw error
@@ -145,14 +148,29 @@ function managerArgs(dir: string, kubeconfig: string): string[] {
   ]
 }
 
+/**
+ * The manager's controllers did their first work: until then aggregated roles such as `admin` hold no rules, and
+ * whoever grants them grants nothing.
+ */
+async function untilSettled(url: string, dir: string): Promise<void> {
+  const tls = administrator(dir)
+  const deadline = Date.now() + 120_000
+  const admin = `${url}/apis/rbac.authorization.k8s.io/v1/clusterroles/admin`
+  while (!((await bodyOf(admin, tls)) ?? '').includes('"rules":[{')) {
+    if (Date.now() > deadline)
+      throw new Error(`kube-controller-manager does nothing: ${tail(join(dir, 'manager.log'))}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
 async function ready(url: string, dir: string, apiserver: Running): Promise<void> {
-  const [ca, cert, key] = ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFileSync(join(dir, name)))
+  const tls = administrator(dir)
   let exited = false
   void apiserver.exited.then(() => {
     exited = true
   })
   const deadline = Date.now() + 120_000
-  while (!(await healthy(`${url}/readyz`, { ca, cert, key }))) {
+  while ((await bodyOf(`${url}/readyz`, tls)) === undefined) {
     if (exited || Date.now() > deadline) {
       throw new Error(`kube-apiserver did not get ready: ${tail(join(dir, 'kube-apiserver.log'))}`)
     }
@@ -160,13 +178,28 @@ async function ready(url: string, dir: string, apiserver: Running): Promise<void
   }
 }
 
-function healthy(url: string, tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }): Promise<boolean> {
+interface Tls {
+  readonly ca: Buffer
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+function administrator(dir: string): Tls {
+  const [ca, cert, key] = ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFileSync(join(dir, name)))
+  return { ca: ca!, cert: cert!, key: key! }
+}
+
+/** What a GET is answered with, if it is 200. */
+function bodyOf(url: string, tls: Tls): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = request(url, { ...tls, agent: false }, (response) => {
-      response.resume()
-      resolve(response.statusCode === 200)
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      response.on('end', () => resolve(response.statusCode === 200 ? body : undefined))
     })
-    probe.on('error', () => resolve(false))
+    probe.on('error', () => resolve(undefined))
     probe.end()
   })
 }
