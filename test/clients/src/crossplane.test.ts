@@ -69,7 +69,9 @@ else
       // Its definitions are larger than what client-side apply could note in an annotation.
       await must('apply', '--server-side', '-f', join(sources.stdout.trim(), 'cluster/crds'))
       await must('create', 'namespace', 'crossplane-system')
-      await must('wait', '--for=condition=Established', '--timeout=120s', 'crd', '--all')
+      // kubectl gives up at once on a definition that has no conditions yet.
+      const served = ['wait', '--for=condition=Established', '--timeout=120s', 'crd', '--all']
+      await until('its kinds are served', async () => (await ask(...served)).code === 0)
       const args = ['core', 'start', '--package-runtime=External', '--enable-composition-functions=false']
       const env = { KUBECONFIG: join(folder, 'kubeconfig'), WEBHOOK_ENABLED: 'false', CACHE_DIR: join(folder, 'cache') }
       start(crossplane.path, args, { ...process.env, ...env, HOME: folder })

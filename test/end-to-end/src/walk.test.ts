@@ -32,7 +32,12 @@ function walk(engine: () => Engine): void {
       () => kubectl('get', 'crd', '-o', 'name'),
       (names) => names.includes('nopresources.nop.crossplane.io'),
     )
-    await kubectl('wait', '--for=condition=Established', 'crd/nopresources.nop.crossplane.io', '--timeout=120s')
+    // kubectl gives up at once on a definition that has no conditions yet.
+    const served = ['--for=condition=Established', 'crd/nopresources.nop.crossplane.io', '--timeout=120s']
+    await eventually(
+      () => kubectl('wait', ...served).catch(String),
+      (said) => said.includes('condition met'),
+    )
   })
 
   test('what is applied becomes ready', async () => {

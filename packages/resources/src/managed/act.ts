@@ -1,7 +1,7 @@
 import { type Condition, conditionsOf, isNotFound } from '@crosstie/kube'
 import type { Difference, Sight } from '../external/external.js'
 import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
-import { underWayFor } from './begun.js'
+import { beginningShows, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions, drifts } from './conditions.js'
 import { createExternal, tagsFor } from './create.js'
@@ -97,6 +97,7 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
   await publish(turn, sight.connection ?? {})
   await noteName(turn, sight.externalName, true)
+  beginningShows(turn)
   const updating = decision.calls.includes('Update')
   const call = updating ? updateCall(gathered, decision.differences) : undefined
   const held = call && (await awaitApproval(turn, { call: 'Update', ...call, ...observedIn(sight) }))

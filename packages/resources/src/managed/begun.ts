@@ -45,3 +45,9 @@ export function underWayFor({ kit, managed }: Turn): number {
   const until = Math.max(0, ...open.map(([, at]) => at + kit.callSeconds * 1000))
   return Math.max(0, until - kit.clock.now())
 }
+
+/** What a create was to make is there: when only one was in doubt, it took effect and cannot do so again. */
+export function beginningShows({ kit, managed }: Turn): void {
+  const uid = managed.metadata.uid ?? ''
+  if (kit.creating.get(uid) === 1) kit.creating.delete(uid)
+}

@@ -111,13 +111,15 @@ async function writeIntent(turn: Turn): Promise<void> {
 async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promise<Created> {
   const { creating } = turn.kit
   const uid = turn.managed.metadata.uid ?? ''
-  creating.add(uid)
+  const inDoubt = creating.get(uid) ?? 0
+  const ended = () => (inDoubt > 0 ? creating.set(uid, inDoubt) : creating.delete(uid))
+  creating.set(uid, inDoubt + 1)
   try {
     const created = await create()
-    creating.delete(uid)
+    ended()
     return created
   } catch (error) {
-    if (!isUncertain(error)) creating.delete(uid)
+    if (!isUncertain(error)) ended()
     await learnSecrets(turn)
     if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
     await noteFailure(turn, error)

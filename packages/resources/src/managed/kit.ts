@@ -103,8 +103,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly kind: ManagedKind
   /** Tells us from others who look after the same kind. */
   readonly id: string
-  /** Objects whose create is under way here, or was cut off, by uid. */
-  readonly creating: Set<string>
+  /** How many creates of an object are under way here, or were cut off, by uid. */
+  readonly creating: Map<string, number>
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
@@ -139,7 +139,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
   return {
     kind,
     id: randomBytes(5).toString('hex'),
-    creating: new Set(),
+    creating: new Map(),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },
