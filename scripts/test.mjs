@@ -6,10 +6,11 @@ import { globSync } from './glob.mjs'
 
 /**
  * Those that drive whole programs and servers, and so depend on a machine that
- * others use too. A failure there is looked at a second time, alone, and told
- * at the end even when it does not come again. Everything else has one try.
+ * others use too. A failure there is looked at again, alone, and told at the end
+ * even when it does not come again. Everything else has one try.
  */
 const DRIVES_PROGRAMS = /^(test|providers)\//
+const LOOKS = 3
 const AT_ONCE = 2
 /** A file that takes longer hangs. */
 const PATIENCE_MS = 15 * 60_000
@@ -33,14 +34,17 @@ if (words.length === 0) {
 
 const files = globSync(['test', 'providers', 'apps', 'packages'], /\/dist\/.*\.test\.js$/).filter(wanted)
 const outcomes = await runFiles(files, AT_ONCE)
-const again = files.filter((file) => outcomes.get(file).fail > 0 && DRIVES_PROGRAMS.test(file))
-if (again.length > 0) {
-  console.log('\nA second look, one at a time:')
+const failing = () => files.filter((file) => outcomes.get(file).fail > 0)
+const failedAtFirst = failing()
+for (let look = 2; look <= LOOKS; look++) {
+  const again = failing().filter((file) => DRIVES_PROGRAMS.test(file))
+  if (again.length === 0) break
+  console.log(`\nLook ${look} of ${LOOKS}, one at a time:`)
   for (const [file, outcome] of await runFiles(again, 1)) outcomes.set(file, outcome)
 }
-for (const file of files.filter((file) => outcomes.get(file).fail > 0)) console.log(`failed: ${file}`)
-for (const file of again.filter((file) => outcomes.get(file).fail === 0)) {
-  console.log(`unstable: ${file} failed once, then passed: its first failure is above, and is a bug to mend`)
+for (const file of failing()) console.log(`failed: ${file}`)
+for (const file of failedAtFirst.filter((file) => outcomes.get(file).fail === 0)) {
+  console.log(`unstable: ${file} failed, then passed: its failure is above, and is a bug to mend`)
 }
 const sum = (outcome) => [...outcomes.values()].reduce((total, counts) => total + counts[outcome], 0)
 console.log(`${sum('pass')} passed, ${sum('fail')} failed, ${sum('skipped')} skipped`)

@@ -248,7 +248,7 @@ const all: Readonly<Record<string, Session>> = {
     `${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=1s`,
     `(sleep 1; ${k} patch -n $NS gizmo owner --type=merge --subresource=status -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}' >/dev/null) & ${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=20s; wait`,
     `(sleep 1; ${k} create configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=create --timeout=20s; wait`,
-    `(sleep 1; ${k} delete configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=delete --timeout=20s; wait`,
+    `(sleep 3; ${k} delete configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=delete --timeout=20s; wait`,
     `${k} wait crd/gizmos.kubectl.crosstie.example --for=condition=Established --timeout=10s`,
     `${k} wait -n $NS configmap absent --for=condition=x --timeout=1s`,
     ...['background', 'foreground', 'orphan'].flatMap((how) => [
@@ -257,7 +257,8 @@ const all: Readonly<Record<string, Session>> = {
       `${k} delete -n $NS gizmo owner --cascade=${how}`,
       how === 'orphan'
         ? `sleep 2; ${k} get -n $NS configmap owned-${how} -o jsonpath='{.metadata.ownerReferences}'`
-        : `${k} wait -n $NS configmap/owned-${how} --for=delete --timeout=30s`,
+        : // Whether it is gone before the wait begins, and so what that prints, is up to the garbage collector.
+          `${k} wait -n $NS configmap/owned-${how} --for=delete --timeout=90s >/dev/null && echo gone`,
     ]),
     `${k} delete -n $NS configmap settings --dry-run=server`,
     `${k} delete -n $NS configmap settings --dry-run=client`,
