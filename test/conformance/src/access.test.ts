@@ -42,7 +42,7 @@ async function allowed(
   http?: Http,
 ): Promise<void> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
-  const deadline = Date.now() + 15_000
+  const deadline = Date.now() + 120_000
   for (;;) {
     const { body } = await t.quiet('POST', path, { headers, body: { spec: { resourceAttributes } }, as: http })
     if (body.status?.allowed) return

@@ -50,7 +50,7 @@ async function hooked(t: Case, kind: 'Validating' | 'Mutating', decide: Decide, 
         namespaceSelector: { matchLabels: { case: t.id } },
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
-        timeoutSeconds: 5,
+        timeoutSeconds: 30,
         ...more,
       },
     ],
@@ -66,7 +66,7 @@ async function hooked(t: Case, kind: 'Validating' | 'Mutating', decide: Decide, 
 
 /** Waits until a create of the name `probe` is refused: the configuration is in force. */
 async function probed(t: Case, all: string, labels: Record<string, string> = {}): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   for (;;) {
     const { status } = await t.quiet('POST', all, {
       query: { dryRun: 'All' },
@@ -356,7 +356,7 @@ conformance('admission', {
       { validations: [{ expression: '!has(object.data.warn)', message: 'warned' }] },
       { validationActions: ['Warn', 'Audit'] },
     )
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + 120_000
     while (!(await t.quiet('POST', all, { query: { dryRun: 'All' }, body: configMap('probe') })).headers.warning)
       if (Date.now() > deadline) throw new Error('never warned')
     await t.post(all, configMap('a', { warn: 'yes' }), { pick: brief })
@@ -380,7 +380,7 @@ conformance('admission', {
     const paramKind = { apiVersion: `${limits.group}/v1`, kind: 'Limit' }
     const all = await policed(t, { paramKind, validations }, { paramRef })
     const crowded = { query: { dryRun: 'All' }, body: configMap('a', { a: '1', b: '2', c: '3' }) }
-    const deadline = Date.now() + 60_000
+    const deadline = Date.now() + 120_000
     while (!(await t.quiet('POST', all, crowded)).text.includes('too many entries')) {
       if (Date.now() > deadline) throw new Error('the parameters are never found')
       await new Promise((resolve) => setTimeout(resolve, 100))

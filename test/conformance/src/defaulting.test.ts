@@ -18,7 +18,7 @@ async function reschema(
   const value = { type: 'object', properties }
   const body = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value }]
   await t.must('PATCH', `${CRDS}/${widgets.crd.metadata.name}`, { type: 'application/json-patch+json', body })
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   while (!(await inForce())) if (Date.now() > deadline) throw new Error('the new schema is not in force')
 }
 

@@ -1,5 +1,5 @@
 export { capture, freePorts, type Running, start, supervise } from './harness/children.js'
 export { differences } from './harness/normalize.js'
 export { openTarget, startEmbedded, type Target } from './harness/target.js'
-export { isBuilt, type Program, program, Unavailable } from './oracle/binaries.js'
+export { isBuilt, PROGRAMS, type Program, program, Unavailable } from './oracle/binaries.js'
 export { type Oracle, startOracle } from './oracle/oracle.js'

@@ -122,9 +122,9 @@ export class Case {
     return watch
   }
 
-  /** Asks again and again until `done` is true of the answer; fails after half a minute. */
+  /** Asks again and again until `done` is true of the answer; fails after two minutes. */
   async until(path: string, done: (answer: Answer) => boolean, options: AskOptions = {}): Promise<Answer> {
-    const deadline = Date.now() + 60_000
+    const deadline = Date.now() + 120_000
     for (let wait = 5; ; wait = Math.min(wait * 1.5, 250)) {
       const answer = await this.quiet('GET', path, options)
       if (done(answer)) return answer

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:net'
@@ -40,27 +41,34 @@ export function supervise(child: ChildProcess): Running {
   }
 }
 
-/** Some ports of loopback that nobody listens on now. */
+/**
+ * Some ports of loopback that nobody listens on now. They are below those that the system gives to whoever wants any:
+ * so that none of them is taken before the one that it is for has started.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = randomInt(12_000, 32_000)
+    if (await isFree(port)) ports.add(port)
+  }
+  return [...ports]
 }
 
-/** Runs a command to its end. */
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
+
+/** Runs a command to its end; one that takes longer than it may is killed, and says so. */
 export async function capture(
   command: string,
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string; timeoutMs?: number } = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, timeout: options.timeoutMs })
+  const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -71,8 +79,17 @@ export async function capture(
   })
   child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
+  const enough = () => {
+    stderr += `\nkilled after ${options.timeoutMs} ms`
+    child.kill('SIGKILL')
+    // What it started itself may live on, and hold these open.
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(enough, options.timeoutMs)
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve({ code: code ?? 1, stdout, stderr }))
+    child.on('close', () => clearTimeout(timer))
   })
 }

@@ -31,7 +31,7 @@ export interface Answer {
 }
 
 /** An answer that takes longer than this never comes. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 120_000
 
 /** A client of one server under one identity. */
 export class Http {

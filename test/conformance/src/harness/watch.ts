@@ -6,7 +6,7 @@ export interface WatchEvent {
   readonly object: Loose
 }
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 /** An open watch: events are kept until somebody asks for them. */
 export class Watch {

@@ -15,16 +15,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { capture } from '../harness/children.js'
 
-/** Kubernetes' own programs, as released, built from their sources. */
-export type Program =
-  | 'etcd'
-  | 'kubectl'
-  | 'kube-apiserver'
-  | 'kube-controller-manager'
-  | 'helm'
-  | 'e2e.test'
-  | 'programs'
-  | 'crossplane'
+/** Kubernetes' own programs and those of its neighbours, as released, built from their sources. */
+export const PROGRAMS = [
+  'etcd',
+  'kubectl',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'helm',
+  'e2e.test',
+  'programs',
+  'crossplane',
+] as const
+export type Program = (typeof PROGRAMS)[number]
 
 export const KUBERNETES_VERSION = 'v1.34.4'
 

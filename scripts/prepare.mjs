@@ -1,0 +1,23 @@
+// Builds and installs what the tests need beyond Node, if it is not in the cache yet (minutes the first time):
+// Kubernetes' own programs, Helm, Crossplane, moto. What cannot be had is no failure: its tests say that they are skipped.
+//   node scripts/prepare.mjs
+import { motoMissing } from '../providers/aws/dist/testing/moto.js'
+import { PROGRAMS, program, Unavailable } from '../test/conformance/dist/index.js'
+
+const begun = Date.now()
+const missing = await Promise.all([programsMissing(), motoMissing()])
+for (const why of missing.flat().filter(Boolean)) console.log(`some tests will be skipped: ${why}`)
+console.log(`what the tests need beyond Node was looked for (${Math.round((Date.now() - begun) / 1000)} s)`)
+
+async function programsMissing() {
+  const missing = []
+  for (const name of PROGRAMS) {
+    try {
+      await program(name)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      missing.push(error.message)
+    }
+  }
+  return missing
+}
