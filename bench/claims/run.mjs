@@ -1,5 +1,6 @@
 // Claims of three parts each: from create to Ready, and from delete to gone.
-//   node bench/claims/run.mjs [--n 1000] [--only embedded|kubernetes] [--profile DIR]
+//   node bench/claims/run.mjs [--n 1000] [--only embedded|kubernetes] [--profile DIR] [--writes]
+// `--writes` says of which kinds how many changes there were for each claim; following them costs the server something too.
 // The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
 // tell more than wall time on a noisy machine.
 import { spawn } from 'node:child_process'
@@ -17,19 +18,38 @@ const { values } = parseArgs({
     only: { type: 'string' },
     concurrency: { type: 'string', default: '64' },
     profile: { type: 'string' },
+    writes: { type: 'boolean', default: false },
   },
 })
 const n = Number(values.n)
 const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
 const claims = typeOf('database.crossplane.io', 'v1alpha1', 'MySQLInstance', 'mysqlinstances', true)
 const classes = typeOf('nop.crossplane.io', 'v1alpha1', 'NopResourceClass', 'nopresourceclasses')
-const aggregates = typeOf('aggregation.crossplane.io', 'v1alpha1', 'AggregateResourceClass', 'aggregateresourceclasses')
+const aggregateClasses = typeOf(
+  'aggregation.crossplane.io',
+  'v1alpha1',
+  'AggregateResourceClass',
+  'aggregateresourceclasses',
+)
+const aggregates = typeOf('aggregation.crossplane.io', 'v1alpha1', 'AggregateResource', 'aggregateresources')
+const events = typeOf('', 'v1', 'Event', 'events', true)
 const parts = typeOf('nop.crossplane.io', 'v1alpha1', 'NopResource', 'nopresources')
-const apiVersion = ({ group, version }) => `${group}/${version}`
+const apiVersion = ({ group, version }) => (group ? `${group}/${version}` : version)
 const round = (number) => Math.round(number * 100) / 100
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** A machine may be slow, but nothing here takes that long unless it is stuck. */
+const PATIENCE_MS = 1_800_000
+
 const rows = []
+// Whoever interrupts this leaves no servers behind.
+const running = new Set()
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    for (const child of [...running].reverse()) await stop(child)
+    process.exit(1)
+  })
+}
 for (const engine of ['embedded', 'kubernetes']) {
   if (!values.only || values.only === engine) await measure(engine)
 }
@@ -38,12 +58,6 @@ console.table(rows)
 async function measure(engine) {
   const folder = mkdtempSync(join(tmpdir(), `bench-claims-${engine}-`))
   const kubeconfig = join(folder, 'kubeconfig')
-  const children = []
-  const begin = async (args, words, profiled) => {
-    const child = await start(args, words, profiled)
-    children.push(child)
-    return child
-  }
   try {
     const pids = []
     if (engine === 'embedded') {
@@ -64,17 +78,22 @@ async function measure(engine) {
     await prepare(client)
     const row = { engine, claims: n }
     rows.push(row)
+    const counting = values.writes ? await countWrites(client) : undefined
     const [readySeconds, readyCpu] = await timed(pids, () => untilReady(client))
     row['ready s'] = readySeconds
     row['claims/s'] = round(n / readySeconds)
     row['ms CPU a claim'] = round((readyCpu * 1000) / n)
     row['MB'] = Math.round(residentMb(pids))
+    counting?.tell(`${engine}, changes a claim until it is ready`)
     const [goneSeconds, goneCpu] = await timed(pids, () => untilGone(client))
+    counting?.tell(`${engine}, changes a claim until it is gone`)
+    counting?.end()
     row['gone s'] = goneSeconds
     row['ms CPU to delete'] = round((goneCpu * 1000) / n)
+    console.log(row)
     client.close()
   } finally {
-    for (const child of children.reverse()) await stop(child)
+    for (const child of [...running].reverse()) await stop(child)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -88,7 +107,7 @@ async function prepare(client) {
   ])
   const rule = { classSelector: { matchLabels: labels } }
   const annotations = { 'resourceclass.crossplane.io/is-default-class': 'true' }
-  objects.push([aggregates, { metadata: { name: 'three', annotations }, aggregationRule: rule }])
+  objects.push([aggregateClasses, { metadata: { name: 'three', annotations }, aggregationRule: rule }])
   for (const [type, object] of objects) {
     await eventually(() => client.create(type, { apiVersion: apiVersion(type), kind: type.kind, ...object }))
   }
@@ -104,20 +123,61 @@ async function untilReady(client) {
     }
   }
   await Promise.all(Array.from({ length: Number(values.concurrency) }, worker))
-  for (;;) {
-    const { items } = await client.list(claims)
-    const isReady = ({ status }) =>
-      status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
-    const ready = items.filter((claim) => claim.status?.bindingPhase === 'Bound' && isReady(claim)).length
-    if (ready === n) return
-    await sleep(250)
-  }
+  const isReady = ({ status }) =>
+    status?.bindingPhase === 'Bound' &&
+    status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+  await until(async () => {
+    const ready = (await client.list(claims)).items.filter(isReady).length
+    return ready === n ? '' : `${ready} of ${n} claims are ready`
+  })
 }
 
 async function untilGone(client) {
   // kube-apiserver gives up on a long one after a minute, with part of it done.
   await eventually(() => client.deleteCollection(claims, { namespace: 'default' }))
-  while ((await client.list(claims)).items.length > 0 || (await client.list(parts)).items.length > 0) await sleep(250)
+  await until(async () => {
+    const left = await Promise.all(
+      [claims, aggregates, parts].map(async (type) => (await client.list(type)).items.length),
+    )
+    return left.every((count) => count === 0) ? '' : `${left.join(', ')} claims, aggregates and parts are left`
+  })
+}
+
+/** Until there is nothing in the way any more; says what was if that takes forever. */
+async function until(obstacle) {
+  for (const began = performance.now(); ; ) {
+    const what = await obstacle()
+    if (what === '') return
+    if (performance.now() - began > PATIENCE_MS) throw new Error(`after ${PATIENCE_MS / 60_000} minutes ${what}`)
+    await sleep(250)
+  }
+}
+
+/** Follows all kinds that have to do with claims, and counts what changes. */
+async function countWrites(client) {
+  const ending = new AbortController()
+  let counts = {}
+  for (const type of [claims, aggregates, parts, events]) {
+    const { metadata } = await client.list(type)
+    const follow = async () => {
+      for await (const { type: how, object } of client.watch(type, {
+        resourceVersion: metadata.resourceVersion,
+        signal: ending.signal,
+      })) {
+        const what = type === events && how === 'ADDED' ? ` ${object.involvedObject.kind} ${object.reason}` : ''
+        const name = `${type.kind} ${how}${what}`
+        counts[name] = (counts[name] ?? 0) + 1
+      }
+    }
+    follow().catch((error) => ending.signal.aborted || console.error(error))
+  }
+  const tell = (title) => {
+    const each = Object.entries(counts).map(([what, count]) => [what, round(count / n)])
+    const total = round(each.reduce((sum, [, count]) => sum + count, 0))
+    console.log(title, Object.fromEntries([...each.sort(), ['total', total]]))
+    counts = {}
+  }
+  return { tell, end: () => ending.abort() }
 }
 
 async function timed(pids, run) {
@@ -137,9 +197,10 @@ async function eventually(run) {
   }
 }
 
-function start(args, words, profiled) {
+function begin(args, words, profiled) {
   const profile = values.profile && profiled ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
   const child = spawn(process.execPath, [...profile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
   return new Promise((resolve, reject) => {
     let text = ''
     child.stderr.setEncoding('utf8').on('data', (chunk) => {
@@ -154,6 +215,7 @@ function start(args, words, profiled) {
 }
 
 async function stop(child) {
+  running.delete(child)
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.on('exit', resolve))
   child.kill('SIGTERM')

@@ -148,10 +148,9 @@ export class ControlPlane implements AsyncDisposable {
     await served
     if (this.#stop.signal.aborted) return
     const { client, events, clock, pollSeconds } = this.#managed
-    const find = findIn(this.#informers, client)
+    const find = findIn(this.#informers, this.#options.client)
     const options = {
       client,
-      api: this.#options.client,
       bindings,
       find,
       ...(events ? { events } : {}),

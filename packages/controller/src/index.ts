@@ -14,7 +14,7 @@ export { listParameters, pathOf } from './client/paths.js'
 export { ConnectionError } from './client/transport.js'
 export { EventRecorder, type RecorderOptions } from './events/recorder.js'
 export { Cache, type IndexBy } from './informer/cache.js'
-export { CachedClient, isOlder } from './informer/cached.js'
+export { CachedClient } from './informer/cached.js'
 export { type Change, type Handler, Informer, type InformerOptions } from './informer/informer.js'
 export { Informers } from './informer/informers.js'
 export { keyText, keyTextOf, parseKey } from './key.js'
@@ -30,6 +30,7 @@ export {
   type Share,
   type Watched,
 } from './loop/controllers.js'
+export { isOlder } from './revision.js'
 export { sleep, stopper } from './sleep.js'
 export { type BackoffOptions, backoffMs } from './workqueue/backoff.js'
 export { type Next, type Priority, type QueueOptions, type Task, WorkQueue } from './workqueue/queue.js'

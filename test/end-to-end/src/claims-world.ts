@@ -131,8 +131,8 @@ export class Crew {
     for (const kind of managed) {
       this.#controllers.start(managedController(kind, { client: cached, api: client, events, pollSeconds, ...TIMES }))
     }
-    const find = findIn(this.#informers, cached)
-    const options = { client: cached, api: client, find, events, bindings, pollSeconds }
+    const find = findIn(this.#informers, client)
+    const options = { client: cached, find, events, bindings, pollSeconds }
     for (const kind of claimKinds) {
       if (bindings.some(({ claim }) => claim === kind)) this.#controllers.start(claimController(kind, options))
     }

@@ -20,6 +20,7 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 import { keyText, keyTextOf } from '../key.js'
+import { isOlder } from '../revision.js'
 import type { Informer } from './informer.js'
 import type { Informers } from './informers.js'
 
@@ -33,7 +34,8 @@ interface Ahead {
 
 /**
  * A Client that reads objects and whole lists of watched kinds from memory, and
- * asks the server for all else. What was written through it is read back at once, even
+ * asks the server for all else, also for an object that must be at least as new
+ * as a revision that is not known here yet. What was written through it is read back at once, even
  * before the watch tells of it; writes from an old state still fail, by their
  * revision.
  */
@@ -50,7 +52,9 @@ export class CachedClient implements Client {
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T> {
     const informer = this.#informers.known(type)
-    if (!informer?.isSynced || options?.resourceVersion !== undefined) return await this.#client.get(type, key, options)
+    const { resourceVersion: since, ...rest } = options ?? {}
+    // As it is now is never too old, and the server need not wait for anything.
+    if (!informer?.isSynced || (since && !informer.knows(since))) return await this.#client.get(type, key, rest)
     const known = this.#writtenAhead(informer)?.get(keyText(key))?.object ?? informer.cache.get(key)
     if (!known) throw notFound(type, key.name)
     return known as T
@@ -165,10 +169,4 @@ export class CachedClient implements Client {
     })
     return ahead
   }
-}
-
-/** Revisions of one server are numbers that grow. */
-export function isOlder({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
-  const [x = '', y = ''] = [a.resourceVersion, b.resourceVersion]
-  return x.length === y.length ? x < y : x.length < y.length
 }

@@ -173,3 +173,25 @@ test('lists of watched kinds come from memory, in the order of the server, with 
   assert.equal(api.lists, asked + 1, 'pages are for the server')
   await informers.stop()
 })
+
+test('what has to be as new as a revision comes from memory only if that is as new', async () => {
+  const api = new MemoryApi()
+  await api.create(THINGS, thing('a', { value: 1 }))
+  const informers = new Informers(api)
+  const informer = informers.of(THINGS)
+  await informer.synced
+  const client = new CachedClient(api, informers)
+  const { resourceVersion } = (await api.get(THINGS, { name: 'a' })).metadata
+  assert.ok(informer.knows(resourceVersion!))
+  assert.ok(!informer.knows(`${resourceVersion}0`), 'that is to come')
+  const other = { ...THINGS, kind: 'Other', resource: 'others' }
+  const later = (await api.create(other, thing('b'))).metadata.resourceVersion!
+  assert.ok(!informer.knows(later), 'nobody told of it: it was of another kind')
+  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server was asked'))
+  await assert.rejects(client.get(THINGS, { name: 'a' }, { resourceVersion: later }), /the server was asked/)
+  await api.update(THINGS, { ...(await api.get(THINGS, { name: 'a' })), value: 2 })
+  await until(() => informer.knows(later))
+  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server was asked'))
+  assert.equal((await client.get(THINGS, { name: 'a' }, { resourceVersion: later }))['value'], 2)
+  await informers.stop()
+})

@@ -13,6 +13,7 @@ import {
 } from '@crosstie/kube'
 import { keyTextOf } from '../key.js'
 import { type Log, silentLog } from '../log.js'
+import { isEarlier } from '../revision.js'
 import { sleep } from '../sleep.js'
 import { backoffMs } from '../workqueue/backoff.js'
 import { Cache, type IndexBy } from './cache.js'
@@ -90,6 +91,11 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   get isSynced(): boolean {
     return this.#isSynced
+  }
+
+  /** Is all in the cache that happened up to this revision? Often it is and nobody told yet: then the answer is no. */
+  knows(revision: string): boolean {
+    return this.#isSynced && this.#revision !== undefined && !isEarlier(this.#revision, revision)
   }
 
   /** Why the cache may be old: what listing or watching failed with last. Undefined while there is news. */

@@ -1,6 +1,6 @@
 import { type Condition, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
 import type { Binding } from '../claim/define.js'
-import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
+import { change, forEach, type Kit, type Leaving, report, setPhase } from '../claim/kit.js'
 import { whyNotReady } from '../claim/why.js'
 import {
   aggregateFinalizer,
@@ -18,7 +18,7 @@ import { isDeleted, withoutFinalizer } from '../managed/meta.js'
 import { aggregateType } from './define.js'
 import { departure } from './order.js'
 import { type Entry, entriesFor, entriesOf, isPartOf, matching, needsOf, type Part, partId } from './parts.js'
-import { SETTLING_SECONDS, wasTold } from './settle.js'
+import { leavesQuickly, SETTLING_SECONDS, wasTold } from './settle.js'
 
 /**
  * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
@@ -58,7 +58,9 @@ async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): 
   const leaving = [...plan.now, ...plan.later.map(({ id }) => id)]
   const strangers = entriesOf(aggregate).filter((entry) => !isKnown(kit, entry))
   if (leaving.length === 0 && strangers.length === 0) return await release(kit, aggregate, signal)
-  if (wasTold(kit, aggregate)) return { after: 'poll', seconds: SETTLING_SECONDS }
+  // That parts go in a circle is news, however soon they are gone.
+  const soonGone = plan.cycles.length === 0 && leavesQuickly(kit, aggregate)
+  if (soonGone || wasTold(kit, aggregate)) return { after: 'poll', seconds: SETTLING_SECONDS }
   const describe = (id: string) => called(byId.get(id)!.object)
   const message = [
     ...plan.now
@@ -95,34 +97,39 @@ const isTold = (aggregate: KubeObject): boolean =>
 const isKnown = (kit: Kit, entry: Entry): boolean => kit.bindings.some(({ managed }) => refersTo(entry, managed.type))
 
 /**
- * All that is bound to the aggregate, also what lost its labels. What we
- * remember of them may be a little old, and to not know of a part could mean to
- * delete what it needs: so the server is asked first, after the aggregate was
- * deleted, and none that it knew is forgotten before it says that it is gone.
- * What others make later never comes to life.
+ * All that is bound to the aggregate, also what lost its labels. To not know of
+ * a part could mean to delete what it needs: so what we remember has to be at
+ * least as new as the aggregate's deletion, else the server is asked, and none
+ * that was known is forgotten before it is gone. What others make later never
+ * comes to life.
  */
 async function partsOf(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<readonly Part[]> {
-  const { name, uid } = aggregate.metadata
-  const known = kit.leaving.get(name!)
-  const leaving = known?.uid === uid ? known : undefined
-  const found = await boundTo(kit, aggregate, leaving ? kit.find : kit.findNow)
-  const parts = leaving?.parts ?? new Map(entriesOf(aggregate).flatMap((entry) => partOf(kit, entry)))
-  if (!leaving) kit.leaving.set(name!, { uid: uid!, parts })
+  const { parts, since } = leavingOf(kit, aggregate)
+  const found = await boundTo(kit, aggregate, since)
   const ids = new Set(found.map(({ object }) => partId(object)))
   const unseen = [...parts].filter(([id]) => !ids.has(id))
   for (const { object, binding } of found) parts.set(partId(object), binding)
   const more: Part[] = []
   await forEach(unseen, async ([id, binding]) => {
-    const object = await readPart(kit, binding, id, signal)
+    const object = await readPart(kit, binding, id, since, signal)
     if (object && isPartOf(object, aggregate)) more.push({ binding, object })
     else parts.delete(id)
   })
-  if (leaving && found.length + more.length === 0) return await boundTo(kit, aggregate, kit.findNow)
   return [...found, ...more]
 }
 
-async function boundTo(kit: Kit, aggregate: KubeObject, find: Kit['find']): Promise<readonly Part[]> {
-  return (await matching(kit, aggregate, find)).filter(({ object }) => isPartOf(object, aggregate))
+function leavingOf(kit: Kit, aggregate: KubeObject): Leaving {
+  const { name, uid, resourceVersion } = aggregate.metadata
+  const known = kit.leaving.get(name!)
+  if (known && known.uid === uid) return known
+  const parts = new Map(entriesOf(aggregate).flatMap((entry) => partOf(kit, entry)))
+  const leaving = { uid: uid!, since: resourceVersion!, parts }
+  kit.leaving.set(name!, leaving)
+  return leaving
+}
+
+async function boundTo(kit: Kit, aggregate: KubeObject, since: string): Promise<readonly Part[]> {
+  return (await matching(kit, aggregate, since)).filter(({ object }) => isPartOf(object, aggregate))
 }
 
 function partOf(kit: Kit, entry: Entry): readonly (readonly [id: string, Binding])[] {
@@ -130,9 +137,10 @@ function partOf(kit: Kit, entry: Entry): readonly (readonly [id: string, Binding
   return binding ? [[`${entry.kind}/${entry.name}`, binding]] : []
 }
 
-async function readPart(kit: Kit, { managed }: Binding, id: string, signal: AbortSignal) {
+async function readPart(kit: Kit, { managed }: Binding, id: string, since: string, signal: AbortSignal) {
   try {
-    return await kit.api.get(managed.type, { name: id.slice(id.indexOf('/') + 1) }, { signal })
+    const key = { name: id.slice(id.indexOf('/') + 1) }
+    return await kit.client.get(managed.type, key, { resourceVersion: since, signal })
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

@@ -24,14 +24,14 @@ export const entriesOf = (aggregate: KubeObject): readonly Entry[] =>
 export const partId = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
 
 /** All managed resources with the labels of the aggregate, of the kinds that are known here, whoever holds them. */
-export async function matching(kit: Kit, aggregate: KubeObject, find = kit.find): Promise<readonly Part[]> {
+export async function matching(kit: Kit, aggregate: KubeObject, since?: string): Promise<readonly Part[]> {
   const rule = specOf<{ aggregationRule?: { resourceSelector?: unknown } }>(aggregate).aggregationRule
   const labels = chosenBy(rule?.resourceSelector)
   if (!labels) return []
   const kinds = new Map(kit.bindings.map((binding) => [binding.managed.type, binding]))
   const found = await Promise.all(
     [...kinds.values()].map(async (binding) => {
-      return (await find(binding.managed.type, labels)).map((object) => ({ binding, object }))
+      return (await kit.find(binding.managed.type, labels, since)).map((object) => ({ binding, object }))
     }),
   )
   return found.flat()

@@ -3,7 +3,16 @@ import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
 import { attempts, partName } from '../claim/names.js'
 import { isReady, whyNotAllReady } from '../claim/why.js'
-import { called, calledBy, claimAnnotations, type OfferSpec, phaseOf, referenceTo, specOf } from '../claim/words.js'
+import {
+  called,
+  calledBy,
+  claimAnnotations,
+  type OfferSpec,
+  phaseOf,
+  referenceTo,
+  someOf,
+  specOf,
+} from '../claim/words.js'
 import { type Contribution, contributions, readClass } from '../class/candidates.js'
 import { managedFor } from '../class/provision.js'
 import { refuseTakenNames } from '../class/taken.js'
@@ -108,14 +117,8 @@ async function provisionParts(
   await forEach(wanted, async ({ contribution: { binding }, at }) => {
     made.push({ binding, object: await makePart(kit, aggregate, binding.managed.type, at, signal) })
   })
-  for (const { object } of made) {
-    kit.events.event(
-      claim,
-      'Normal',
-      'Provisioned',
-      `Provisioned ${called(object)} with ${calledBy(specOf<OfferSpec>(object).classRef!)}`,
-    )
-  }
+  const described = made.map(({ object }) => `${called(object)} with ${calledBy(specOf<OfferSpec>(object).classRef!)}`)
+  if (made.length > 0) kit.events.event(claim, 'Normal', 'Provisioned', `Provisioned ${someOf(described)}`)
   return made
 }
 
@@ -232,7 +235,7 @@ async function tell(
   if (ready) kit.told.delete(aggregate.metadata.uid!)
   else kit.told.set(aggregate.metadata.uid!, kit.clock.now())
   const fresh = written !== aggregate ? aggregatedResources.filter(({ uid }) => !known.has(uid)) : []
-  for (const entry of fresh) kit.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${calledBy(entry)}`)
+  if (fresh.length > 0) kit.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${someOf(fresh.map(calledBy))}`)
   tellConflicts(kit, aggregate, conflicts)
   const open = unready.some((object) => isYoung(kit, object))
   return { aggregate: written, ready, because, told: true, open }
@@ -256,6 +259,10 @@ export const wasTold = ({ told, clock }: Kit, { metadata: { uid } }: KubeObject)
 /** Times have seconds: what is younger than the next one may be ready in no time. */
 const isYoung = ({ clock }: Kit, { metadata: { creationTimestamp } }: KubeObject): boolean =>
   clock.now() - Date.parse(creationTimestamp!) < (SETTLING_SECONDS + 1) * 1000
+
+/** What was deleted a moment ago may be gone in another: what it waits for is told if it is not. */
+export const leavesQuickly = ({ clock }: Kit, { metadata: { deletionTimestamp } }: KubeObject): boolean =>
+  clock.now() - Date.parse(deletionTimestamp!) < (SETTLING_SECONDS + 1) * 1000
 
 const KEYS = 'ConnectionKeysUnique'
 

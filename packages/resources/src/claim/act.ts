@@ -1,6 +1,6 @@
 import { apiVersionOf, type Condition, isAlreadyExists, isConflict, isNotFound } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
-import { SETTLING_SECONDS, settleAggregate, whyNonsense } from '../aggregate/settle.js'
+import { leavesQuickly, SETTLING_SECONDS, settleAggregate, whyNonsense } from '../aggregate/settle.js'
 import { readClass } from '../class/candidates.js'
 import { chooseClass } from '../class/choose.js'
 import { aggregateFor, claimReference, managedFor } from '../class/provision.js'
@@ -271,6 +271,7 @@ async function reclaim(turn: Turn): Promise<Next> {
     }
     kit.events.event(offer!, 'Normal', 'Reclaimed', `Deleted: ${called(claim)} was deleted`)
   }
+  if (leavesQuickly(kit, claim)) return { after: 'poll', seconds: SETTLING_SECONDS }
   const message = `waiting for ${called(offer!)} to be deleted: ${whyNotReady(offer!)}`
   const said: Condition = { ...conditions.deleting(), message }
   turn.claim = await report(kit, kit.kind.type, claim, {}, [said, conditions.reconcileSuccess()], signal)

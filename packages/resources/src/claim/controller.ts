@@ -67,10 +67,13 @@ function whoseOffer(kit: ClaimKit, type: ResourceType): Watched {
         noteOffer(kit, key, type, object)
         return [key, ...waiting]
       }
-      const claim = aggregateRef?.name ? kit.claimOf.get(aggregateRef.name) : undefined
-      if (claim) return [claim, ...waiting]
+      if (aggregateRef?.name) {
+        // An aggregate that is not known is another kind's, or its claim was not looked at yet and will be.
+        const claim = kit.claimOf.get(aggregateRef.name)
+        return claim ? [claim, ...waiting] : waiting
+      }
       // A free one may be the part that an aggregate was lacking.
-      return [...waiting, ...labelled(object), ...(aggregateRef ? [] : waitFor(kit, aggregateType.kind))]
+      return [...waiting, ...labelled(object), ...waitFor(kit, aggregateType.kind)]
     },
   }
 }

@@ -3,7 +3,8 @@ import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
 import { claimLabels } from './words.js'
 
 export type Labels = Readonly<Record<string, string>>
-export type Find = (type: ResourceType, labels: Labels) => Promise<readonly KubeObject[]>
+/** `since`: all that happened up to this revision is to be in it. Without it, what is found may be a little old. */
+export type Find = (type: ResourceType, labels: Labels, since?: string) => Promise<readonly KubeObject[]>
 
 /** Asks the server. */
 export function findOn(client: Client): Find {
@@ -16,12 +17,15 @@ export function findOn(client: Client): Find {
 
 const BY_CLAIM = 'claim'
 
-/** Looks into what is known of watched kinds, and asks the server for others. What it tells may be a little old. */
-export function findIn(informers: Informers, client: Client): Find {
-  const ask = findOn(client)
-  return async (type, labels) => {
+/**
+ * Looks into what is known of watched kinds, and asks the server (`api`: nothing in between remembers) for others, and
+ * for what may not be known yet.
+ */
+export function findIn(informers: Informers, api: Client): Find {
+  const ask = findOn(api)
+  return async (type, labels, since) => {
     const informer = informers.known(type)
-    if (!informer?.isSynced) return await ask(type, labels)
+    if (!informer?.isSynced || (since && !informer.knows(since))) return await ask(type, labels)
     const uid = labels[claimLabels.uid]
     if (uid) informer.index(BY_CLAIM, ({ metadata }) => [metadata.labels?.[claimLabels.uid] ?? ''])
     const known = uid ? informer.cache.find(BY_CLAIM, uid) : informer.cache.values()

@@ -23,29 +23,24 @@ import { bindingManager, keyOf, type Reference, refersTo } from './words.js'
 
 export interface ClaimOptions {
   readonly client: Client
-  /** The same API without anything in between that keeps objects; absent: the client is that already. */
-  readonly api?: Client
   /** All combinations that this process owns; those of other kinds of claims are ignored. */
   readonly bindings: readonly Binding[]
   readonly events?: EventRecorder
   readonly clock?: Clock
   /** How often a claim that is well is looked at again. */
   readonly pollSeconds?: number
-  /** All objects of a kind with these labels. Absent: the server is asked. It may be a little behind. */
+  /** All objects of a kind with these labels. Absent: the server is asked. */
   readonly find?: Find
 }
 
 /** Everything that looking after claims or aggregates needs. */
 export interface Kit {
   readonly client: Client
-  readonly api: Client
   readonly bindings: readonly Binding[]
   readonly events: EventRecorder
   readonly clock: Clock
   readonly pollSeconds: number
   readonly find: Find
-  /** The same, as it is at this moment. */
-  readonly findNow: Find
   /** What is left of aggregates that are being deleted, by their names. */
   readonly leaving: Map<string, Leaving>
   /** Our own writes, until they come back as changes. */
@@ -56,9 +51,11 @@ export interface Kit {
   readonly secretUsers: SecretUsers
 }
 
-/** The parts of a deleted aggregate as the server knew them after it was deleted: none comes to life later. */
+/** The parts of a deleted aggregate that were there when it was deleted: none comes to life later. */
 export interface Leaving {
   readonly uid: string
+  /** A revision of the server from which on the aggregate was deleted. */
+  readonly since: string
   /** By their ids, those that were not seen to be gone. */
   readonly parts: Map<string, Binding>
 }
@@ -81,10 +78,9 @@ export interface NotedOffer {
 }
 
 export function kitFor(options: ClaimOptions): Kit {
-  const { client, api = client } = options
+  const { client } = options
   return {
     client,
-    api,
     bindings: options.bindings,
     events: options.events ?? { event: () => {} },
     clock: options.clock ?? systemClock,
@@ -93,7 +89,6 @@ export function kitFor(options: ClaimOptions): Kit {
     told: new Map(),
     secretUsers: new SecretUsers(),
     find: options.find ?? findOn(client),
-    findNow: findOn(api),
     leaving: new Map(),
   }
 }

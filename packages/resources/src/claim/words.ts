@@ -90,3 +90,11 @@ export const called = ({ kind, metadata }: KubeObject): string =>
 
 export const calledBy = ({ kind, namespace, name }: Reference): string =>
   `${kind} ${namespace ? `${namespace}/` : ''}${name}`
+
+const SHOWN = 5
+
+/** The first few of what may be many, for people. */
+export function someOf(names: readonly string[]): string {
+  const more = names.length - SHOWN
+  return more > 0 ? `${names.slice(0, SHOWN).join(', ')} and ${more} more` : names.join(', ')
+}

@@ -4,19 +4,37 @@ import { refersTo } from '../claim/words.js'
 import { controllerOf, isDeleted } from './meta.js'
 import type { Turn } from './turn.js'
 
+/** What became of the aggregate that an object is part of. */
+export type Aggregated = 'there' | 'leaving' | 'gone'
+
 /**
  * Is it part of an aggregate that is no more, or not for long? Somebody made
  * it who did not know yet. Nothing is created for it: whoever takes the
  * aggregate apart has settled already in which order its parts go.
  */
-export async function isAbandoned({ kit, managed, signal }: Turn): Promise<boolean> {
+export async function aggregateOf({ kit, managed, signal }: Turn): Promise<Aggregated> {
   const owner = controllerOf(managed.metadata.ownerReferences)
-  if (!owner || isDeleted(managed) || !refersTo(owner, aggregateType)) return false
+  if (!owner || isDeleted(managed) || !refersTo(owner, aggregateType)) return 'there'
   try {
     const aggregate = await kit.api.get(aggregateType, { name: owner.name }, { signal })
-    return aggregate.metadata.uid !== owner.uid || isDeleted(aggregate)
+    if (aggregate.metadata.uid !== owner.uid) return 'gone'
+    return isDeleted(aggregate) ? 'leaving' : 'there'
   } catch (error) {
-    if (isNotFound(error)) return true
+    if (isNotFound(error)) return 'gone'
     throw error
+  }
+}
+
+/**
+ * Takes away what was made for an aggregate that was gone by then: nobody else
+ * knows of it. From the revision in which nothing was created for it.
+ */
+export async function leave({ kit, managed, signal }: Turn): Promise<void> {
+  const { name, uid, resourceVersion } = managed.metadata
+  const preconditions = { uid: uid!, resourceVersion: resourceVersion! }
+  try {
+    await kit.client.delete(kit.kind.type, { name: name! }, { preconditions, signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
   }
 }

@@ -1,5 +1,6 @@
 import { type Condition, conditionsOf, isNotFound } from '@crosstie/kube'
 import type { Difference, Sight } from '../external/external.js'
+import { leave } from './abandoned.js'
 import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
 import { beginningShows, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
@@ -29,8 +30,9 @@ export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision:
   settle,
 }
 
-async function wait({ turn, facts }: Gathered, { because, announced }: Decision): Promise<Next> {
+async function wait({ turn, facts, aggregate }: Gathered, { because, announced }: Decision): Promise<Next> {
   if (announced) turn.event('Normal', 'PendingExternalResource', because)
+  if (aggregate === 'gone' && !turn.history.attempted) await leave(turn)
   const milliseconds = facts.createInDoubt ? underWayFor(turn) : 0
   return milliseconds > 0 ? { after: 'poll', seconds: milliseconds / 1000 } : { after: 'backoff' }
 }

@@ -1,6 +1,6 @@
 import { conditionsOf } from '@crosstie/kube'
 import type { Difference, Present, Sight } from '../external/external.js'
-import { isAbandoned } from './abandoned.js'
+import { type Aggregated, aggregateOf } from './abandoned.js'
 import { callExternal } from './call.js'
 import { createInDoubt, identityTags, nameOnlyByToken, searchLost, tagsFor } from './create.js'
 import type { Facts } from './decide.js'
@@ -18,6 +18,7 @@ export interface Gathered {
   readonly sight: Sight
   /** With sensitive values. */
   readonly forProvider: Values
+  readonly aggregate: Aggregated
   readonly facts: Facts
   /** As an update should make it: what must be left alone is as it is now. */
   readonly desired: Values
@@ -42,8 +43,8 @@ export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
   turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
   if (sight.exists) turn.saw(sight)
-  const abandoned = !sight.exists && (await isAbandoned(turn))
-  return { turn, client, sight, forProvider, ...factsOf(turn, sight, forProvider, abandoned) }
+  const aggregate = sight.exists ? 'there' : await aggregateOf(turn)
+  return { turn, client, sight, forProvider, aggregate, ...factsOf(turn, sight, forProvider, aggregate !== 'there') }
 }
 
 async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forProvider: Values }> {
