@@ -37,6 +37,37 @@ export async function installDefinition(client: Client, crd: KubeObject, log: Lo
   await untilServed(client, name, signal)
 }
 
+const LOOK_MAX_MS = 5_000
+
+/** Waits until definitions that somebody else brings are served. Needs no right but that of everybody, to ask what is served. */
+export async function awaitDefinitions(
+  client: Client,
+  definitions: readonly KubeObject[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  let told = false
+  for (let wait = 50; !signal.aborted; wait = Math.min(wait * 2, LOOK_MAX_MS)) {
+    const served = await Promise.all(definitions.map((crd) => isServed(client, crd, signal)))
+    const missing = definitions.filter((_, i) => !served[i]).map(({ metadata }) => metadata.name)
+    if (missing.length === 0) return
+    if (!told) log.warn("waiting for definitions: apply what 'crosstie manifests --only crds' prints", { missing })
+    told = true
+    await sleep(wait, signal)
+  }
+}
+
+async function isServed(client: Client, crd: KubeObject, signal: AbortSignal): Promise<boolean> {
+  const { group, names, versions } = crd['spec'] as {
+    readonly group: string
+    readonly names: { readonly plural: string }
+    readonly versions: readonly { readonly name: string; readonly storage: boolean }[]
+  }
+  const { name: version } = versions.find(({ storage }) => storage)!
+  const types = await client.discover({ group, version }, { signal })
+  return types.some(({ resource }) => resource === names.plural)
+}
+
 async function read(client: Client, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
   try {
     return await client.get(DEFINITIONS, { name }, { signal })

@@ -9,7 +9,7 @@ import {
   sleep,
   stopper,
 } from '@crosstie/controller'
-import { type Client, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import { type Client, groupResource, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import {
   aggregateClassCrd,
   aggregateController,
@@ -27,7 +27,7 @@ import {
   queryController,
   reconcileProviderConfig,
 } from '@crosstie/resources'
-import { installDefinition } from './controllers-install.js'
+import { awaitDefinitions, installDefinition } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
 import type { Registry } from './registry.js'
 
@@ -71,6 +71,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly #managed: Omit<ManagedOptions, 'budgets'>
   readonly #stop = stopper()
   readonly #starting: Promise<unknown>
+  /** When each definition that is brought, or waited for, is served. */
+  readonly #definitions = new Map<string, Promise<boolean>>()
   /** Resolves when the kinds of all providers are served, or when they need not be any more. */
   readonly served: Promise<unknown>
 
@@ -79,7 +81,14 @@ export class ControlPlane implements AsyncDisposable {
     const { client, metrics, log } = options
     const { kinds } = options.registry
     const clock = systemClock
-    this.#informers = new Informers(client, { clock, log, watchList: options.watchList, pageSize: PAGE_SIZE })
+    this.#informers = new Informers(client, {
+      clock,
+      log,
+      watchList: options.watchList,
+      pageSize: PAGE_SIZE,
+      // A kind may be watched by those who refer to it before it is there itself.
+      served: (type) => this.#definitions.get(groupResource(type)),
+    })
     this.#controllers = new Controllers({
       informers: this.#informers,
       clock,
@@ -181,12 +190,17 @@ export class ControlPlane implements AsyncDisposable {
     })
   }
 
-  async #install(...definitions: readonly KubeObject[]): Promise<boolean> {
+  /** Resolves when the definitions are served, whoever brings them; with false when that is not waited for any more. */
+  #install(...definitions: readonly KubeObject[]): Promise<boolean> {
     const { client, log, skipDefinitions } = this.#options
-    return await this.#untilDone('install definitions', async () => {
-      if (skipDefinitions) return
-      await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, this.#stop.signal)))
-    })
+    const { signal } = this.#stop
+    const served = skipDefinitions
+      ? this.#untilDone('look for definitions', () => awaitDefinitions(client, definitions, log, signal))
+      : this.#untilDone('install definitions', async () => {
+          await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, signal)))
+        })
+    for (const { metadata } of definitions) this.#definitions.set(metadata.name!, served)
+    return served
   }
 
   /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */

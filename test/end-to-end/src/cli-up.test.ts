@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -85,19 +85,5 @@ describe('crosstie up', { timeout: 300_000 }, () => {
       const { code, err } = await program.run(['up', '--listen', '127.0.0.1:0', ...args])
       assert.deepEqual([code, says.test(err)], [2, true], `${args.join(' ')}: ${err}`)
     }
-  })
-})
-
-describe('completion in a shell', { timeout: 120_000 }, () => {
-  test('bash completes commands and options', async (t) => {
-    await using program = await Program.on('/nonexistent/kubeconfig')
-    await symlink(crosstie, join(program.folder, 'crosstie'))
-    const script = `source <(crosstie completion bash); COMP_WORDS=(crosstie des); COMP_CWORD=1; _crosstie; echo "\${COMPREPLY[@]}"
-      COMP_WORDS=(crosstie get --all); COMP_CWORD=2; _crosstie; echo "\${COMPREPLY[@]}"`
-    const env = { ...process.env, PATH: `${program.folder}:${process.env['PATH']}`, KUBECONFIG: '/nonexistent' }
-    const bash = new Child('bash', ['-c', script], env)
-    const said = await bash.says(/describe\n--all-namespaces\n/).catch(() => undefined)
-    if (!said && /ENOENT|not found/.test(bash.errors)) return t.skip('there is no bash here')
-    assert.ok(said, bash.output + bash.errors)
   })
 })

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { howFar } from '../commands/migrate.js'
 import { connectionUri } from './connection.js'
 import { durationOf } from './duration.js'
 import { explainLines, fieldTree, type KindSchema } from './explain.js'
 import { encoded, outputOf, valuesAt } from './output.js'
 import { plain } from './terminal.js'
 import { parseAim } from './wait.js'
+
+test('how far a migration is', () => {
+  const type = { group: 'ec2.aws.crossplane.io', version: 'v1beta1', kind: 'VPC', resource: 'vpcs', namespaced: false }
+  const at = { type, name: 'a', kind: 2, kinds: 21, objects: 1500 }
+  const words = (found: number, dryRun: boolean) => howFar(at, found, dryRun)
+  assert.equal(words(3, true), '1500 looked at, 3 to migrate; kind 2 of 21: vpc.ec2.aws.crossplane.io/a')
+  assert.equal(words(0, false), '1500 looked at, 0 migrated; kind 2 of 21: vpc.ec2.aws.crossplane.io/a')
+})
 
 describe('what is waited for', () => {
   const object = (conditions: readonly object[], generation = 1, metadata = {}) => ({

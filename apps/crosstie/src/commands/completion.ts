@@ -3,17 +3,27 @@ import { type Command, EXIT_OK, UsageError } from '../command.js'
 
 /** Each asks `crosstie __complete` for every key, so kinds and names are those of the server. */
 const scripts: Readonly<Record<string, string>> = {
+  // bash splits words at ':' and '=' too, and replaces what stands behind the last of these.
   bash: `_crosstie() {
+  local line=\${COMP_LINE:0:COMP_POINT} last behind
+  local -a words
+  read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
   local IFS=$'\\n'
-  COMPREPLY=($(crosstie __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace
+  COMPREPLY=($(crosstie __complete "\${words[@]:1}" 2>/dev/null))
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[/=] ]] && compopt -o nospace
+  last=\${words[\${#words[@]}-1]}
+  behind=\${last##*[:=]}
+  COMPREPLY=("\${COMPREPLY[@]#"\${last%"$behind"}"}")
 }
 complete -o default -F _crosstie crosstie`,
   zsh: `#compdef crosstie
 _crosstie() {
   local -a found
   found=("\${(@f)$(crosstie __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n "$found[1]" ]]; then compadd -- "\${found[@]}"; else _files; fi
+  if [[ -z "$found[1]" ]]; then _files; return; fi
+  compadd -S '' -- "\${(@M)found:#*[/=]}"
+  compadd -- "\${(@)found:#*[/=]}"
 }
 compdef _crosstie crosstie`,
   fish: `function __crosstie_complete

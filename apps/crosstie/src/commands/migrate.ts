@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { attempt } from '@crosstie/kube'
-import { type Migration, migrateLive, migrateManifest } from '@crosstie/resources'
+import { type Looked, type Migration, migrateLive, migrateManifest } from '@crosstie/resources'
 import { accessOptions, openApi } from '../cli/access.js'
 import { encoded, objectName, outputOf, outputOptions } from '../cli/output.js'
 import { painted, table } from '../cli/table.js'
@@ -37,8 +37,15 @@ async function migrateObjects(input: Input, format: string): Promise<number> {
   const { values, signal, out, err, paint, progress } = input
   const dryRun = values['yes'] !== true
   using api = await openApi(input)
+  let found = 0
   const all = await progress.during('looking for old policies', () =>
-    migrateLive({ client: api.client, dryRun, signal, told: ({ name }) => progress.say(`migrating ${name}`) }),
+    migrateLive({
+      client: api.client,
+      dryRun,
+      signal,
+      told: () => found++,
+      looked: (at) => progress.say(howFar(at, found, dryRun)),
+    }),
   )
   const failed = all.filter(({ outcome }) => outcome === 'failed')
   if (format === 'json') out(encoded('json', { dryRun, objects: all.map(forPrograms) }))
@@ -51,6 +58,12 @@ async function migrateObjects(input: Input, format: string): Promise<number> {
   }
   for (const { error } of failed) err(`error: ${error}`)
   return failed.length > 0 ? EXIT_FAILED : EXIT_OK
+}
+
+/** The line below, while one waits. What takes time stands first: a narrow terminal shows no more. */
+export function howFar({ type, name, kind, kinds, objects }: Looked, found: number, dryRun: boolean): string {
+  const done = `${found} ${dryRun ? 'to migrate' : 'migrated'}`
+  return `${objects} looked at, ${done}; kind ${kind} of ${kinds}: ${objectName(type, name)}`
 }
 
 const nameOf = ({ type, name, namespace }: Migration): string =>

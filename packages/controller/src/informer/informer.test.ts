@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type KubeObject, StatusError } from '@crosstie/kube'
+import { createLog } from '../log.js'
 import { MemoryApi, THINGS, thing, until } from '../testing/memory.js'
 import { CachedClient } from './cached.js'
 import { type Change, Informer } from './informer.js'
@@ -29,6 +30,45 @@ test('a cache that may be old says why, until there is news', async () => {
   stop.abort()
   await running
 })
+
+test('a kind that is only being brought is asked for once it is served, and nobody is told of trouble', async () => {
+  const api = new MemoryApi()
+  await api.create(THINGS, thing('a'))
+  const lines: string[] = []
+  const clock = { now: Date.now }
+  const log = createLog({ format: 'text', level: 'warn', clock, write: (line) => lines.push(line) })
+  let serve: () => void = () => {}
+  const served = new Promise<void>((resolve) => {
+    serve = resolve
+  })
+  const informers = new Informers(api, { served: () => served, log, random: () => 0 })
+  const informer = informers.of(THINGS)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(api.lists, 0)
+  // Its definition is there, and the server needs another moment.
+  api.faults.push(notServed(), notServed())
+  serve()
+  await informer.synced
+  assert.deepEqual([informer.cache.get({ name: 'a' })?.metadata.name, lines], ['a', []])
+  await informers.stop()
+})
+
+test('a kind that is never served is told of, and does not keep the informers from stopping', async () => {
+  const api = new MemoryApi()
+  const lines: string[] = []
+  const log = createLog({ format: 'text', level: 'warn', clock: { now: Date.now }, write: (line) => lines.push(line) })
+  const waiting = new Informers(api, { served: () => new Promise(() => {}) })
+  waiting.of(THINGS)
+  await waiting.stop()
+  api.faults.push(notServed(), notServed(), notServed(), notServed())
+  const informers = new Informers(api, { log, random: () => 0 })
+  await informers.of(THINGS).synced
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /cannot list and watch.*could not find the requested resource/)
+  await informers.stop()
+})
+
+const notServed = () => new StatusError(404, 'NotFound', 'the server could not find the requested resource')
 
 for (const watchList of [false, true]) {
   const how = watchList ? 'by initial events' : 'by list'

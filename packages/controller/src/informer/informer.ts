@@ -4,6 +4,7 @@ import {
   findInChain,
   groupResource,
   isExpired,
+  isNotFound,
   type KubeObject,
   type ListOptions,
   type ResourceType,
@@ -45,6 +46,8 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 const RETRY = { baseMs: 200, maxMs: 30_000 }
 /** A watch that lived less long than this ended for no good reason: do not ask again at once. */
 const SHORT_LIFE_MS = 1_000
+/** A kind may be served a moment later than its definition says: so many refusals at the start are not news. */
+const REFUSALS_AT_START = 3
 /** Watches end after five to ten minutes, so that connections spread over servers again. */
 const WATCH_SECONDS = 300
 
@@ -141,7 +144,8 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     this.#failures++
     this.#problem = error
-    this.#log.warn('cannot list and watch', { error, failures: this.#failures })
+    const starting = !this.#isSynced && isNotFound(error) && this.#failures <= REFUSALS_AT_START
+    this.#log[starting ? 'debug' : 'warn']('cannot list and watch', { error, failures: this.#failures })
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {

@@ -100,6 +100,22 @@ test('POL7 live objects are paused, migrated and resumed; a dry run only tells',
   assert.deepEqual(await rows(false), [])
 })
 
+test('POL7 whoever waits for a migration learns how far it is', async () => {
+  const api = new FakeApi()
+  await api.create(crds, definition)
+  for (const name of ['a', 'b', 'c']) await api.create(vpcs, vpc(name, { deletionPolicy: 'Orphan' }))
+  const told: string[] = []
+  await migrateLive({
+    client: api,
+    dryRun: true,
+    looked: ({ type, name, kind, kinds, objects }) =>
+      told.push(`${type.kind} ${kind}/${kinds} ${name} after ${objects}`),
+    told: ({ name }) => told.push(`${name} done`),
+  })
+  const each = (name: string, before: number) => [`VPC 1/1 ${name} after ${before}`, `${name} done`]
+  assert.deepEqual(told, [...each('a', 0), ...each('b', 1), ...each('c', 2)])
+})
+
 test('POL7 what an interrupted run left paused is finished by the next, wherever it was cut off', async () => {
   for (const held of [undefined, 'false', 'true']) {
     for (let cut = 1; cut <= 3; cut++) {

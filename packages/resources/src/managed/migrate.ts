@@ -122,7 +122,20 @@ export interface MigrateOptions {
   readonly dryRun: boolean
   /** Called for each object as soon as it is done. */
   readonly told?: (migration: Migration) => void
+  /** Called for each object that is looked at, before it is: for those who wait. */
+  readonly looked?: (at: Looked) => void
   readonly signal?: AbortSignal
+}
+
+/** How far a migration is. */
+export interface Looked {
+  readonly type: ResourceType
+  readonly name: string
+  /** Which of the managed kinds this is, from 1, and how many there are. */
+  readonly kind: number
+  readonly kinds: number
+  /** How many objects were looked at before. */
+  readonly objects: number
 }
 
 /**
@@ -132,12 +145,15 @@ export interface MigrateOptions {
  * paused is finished and resumed by the next.
  */
 export async function migrateLive(options: MigrateOptions): Promise<readonly Migration[]> {
-  const { client, dryRun, told, signal } = options
+  const { client, dryRun, told, looked, signal } = options
   const call = signal ? { signal } : {}
   const { items } = await client.list(crds, call)
   const all: Migration[] = []
-  for (const type of items.flatMap(managedType)) {
+  let objects = 0
+  const types = items.flatMap(managedType)
+  for (const [i, type] of types.entries()) {
     for await (const object of objectsOf(client, type, call)) {
+      looked?.({ type, name: object.metadata.name!, kind: i + 1, kinds: types.length, objects: objects++ })
       const planned = plan(type, object)
       if (!planned) continue
       const migration = dryRun ? planned : await outcomeOf(planned, () => migrateOne(client, planned, call))
