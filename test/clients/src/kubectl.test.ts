@@ -4,6 +4,10 @@ const k = 'kubectl'
 // The words of descriptions are everybody's own; what fields there are is not.
 const fields = "| grep -P '^[A-Z]+: |^FIELDS?:|\\t<'"
 
+// What runs beside the others is waited for: the moment from which on it sees what they do, and its end.
+const watching = 'until grep -qs watch=true log; do sleep 0.1; done'
+const stop = 'kill $!; wait $! 2>/dev/null'
+
 const all: Readonly<Record<string, Session>> = {
   create: [
     `${k} create namespace $NS`,
@@ -176,8 +180,8 @@ const all: Readonly<Record<string, Session>> = {
     `${k} get clusterrole,clusterrolebinding kubectl-session`,
     `${k} get clusterrolebinding kubectl-session -o wide`,
     `${k} get configmaps -A --field-selector=metadata.name=settings,metadata.namespace=$NS`,
-    `timeout 12 ${k} get -n $NS gizmos -w -o name > seen & sleep 5; ${k} label -n $NS gizmo first seen=yes; wait; cat seen`,
-    `timeout 16 ${k} get -n $NS configmaps --watch-only --output-watch-events > seen & sleep 5; ${k} create configmap -n $NS late; ${k} delete configmap -n $NS late; wait; cat seen`,
+    `${k} get -n $NS gizmos -w -o name > seen & until [ -s seen ]; do sleep 0.1; done; ${k} label -n $NS gizmo first seen=yes; until [ $(wc -l < seen) -ge 2 ]; do sleep 0.1; done; ${stop}; cat seen`,
+    `${k} get -n $NS configmaps --watch-only --output-watch-events -v=6 > seen 2> log & ${watching}; ${k} create configmap -n $NS late; ${k} delete configmap -n $NS late; until grep -q DELETED seen; do sleep 0.1; done; ${stop}; cat seen`,
     `${k} delete namespace $NS --wait=false`,
   ],
   explain: [
@@ -244,16 +248,16 @@ const all: Readonly<Record<string, Session>> = {
   'wait and delete': [
     `${k} create namespace $NS`,
     `${k} apply -n $NS -f owners.yaml -f settings.yaml`,
-    `${k} wait -n $NS gizmo owner --for=jsonpath='{.spec.colour}'=blue --timeout=10s`,
-    `${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=1s`,
-    `(sleep 1; ${k} patch -n $NS gizmo owner --type=merge --subresource=status -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}' >/dev/null) & ${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=20s; wait`,
-    `(sleep 1; ${k} create configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=create --timeout=20s; wait`,
-    `(sleep 3; ${k} delete configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=delete --timeout=20s; wait`,
-    `${k} wait crd/gizmos.kubectl.crosstie.example --for=condition=Established --timeout=10s`,
+    `${k} wait -n $NS gizmo owner --for=jsonpath='{.spec.colour}'=blue --timeout=90s`,
+    `${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=5s`,
+    `(sleep 1; ${k} patch -n $NS gizmo owner --type=merge --subresource=status -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}' >/dev/null) & ${k} wait -n $NS gizmo owner --for=condition=Ready --timeout=90s; wait`,
+    `(sleep 1; ${k} create configmap -n $NS awaited >/dev/null) & ${k} wait -n $NS configmap/awaited --for=create --timeout=90s; wait`,
+    `${k} wait -n $NS configmap/awaited --for=delete --timeout=90s -v=6 2> log & ${watching}; ${k} delete configmap -n $NS awaited >/dev/null; wait $!`,
+    `${k} wait crd/gizmos.kubectl.crosstie.example --for=condition=Established --timeout=90s`,
     `${k} wait -n $NS configmap absent --for=condition=x --timeout=1s`,
     ...['background', 'foreground', 'orphan'].flatMap((how) => [
       `${k} apply -n $NS -f owners.yaml`,
-      `${k} create configmap -n $NS owned-${how} --dry-run=client -o json | sed "s/\\"metadata\\": {/&\\"ownerReferences\\":[{\\"apiVersion\\":\\"kubectl.crosstie.example\\/v1\\",\\"kind\\":\\"Gizmo\\",\\"name\\":\\"owner\\",\\"uid\\":\\"$(${k} get -n $NS gizmo owner -o jsonpath={.metadata.uid})\\",\\"blockOwnerDeletion\\":true}],/" | ${k} create -f - && sleep 1`,
+      `${k} create configmap -n $NS owned-${how} --dry-run=client -o json | sed "s/\\"metadata\\": {/&\\"ownerReferences\\":[{\\"apiVersion\\":\\"kubectl.crosstie.example\\/v1\\",\\"kind\\":\\"Gizmo\\",\\"name\\":\\"owner\\",\\"uid\\":\\"$(${k} get -n $NS gizmo owner -o jsonpath={.metadata.uid})\\",\\"blockOwnerDeletion\\":true}],/" | ${k} create -f - && ${k} create -n $NS -f ghost.yaml >/dev/null && ${k} wait -n $NS configmap/ghost --for=delete --timeout=90s >/dev/null`,
       `${k} delete -n $NS gizmo owner --cascade=${how}`,
       how === 'orphan'
         ? `sleep 2; ${k} get -n $NS configmap owned-${how} -o jsonpath='{.metadata.ownerReferences}'`
@@ -270,7 +274,7 @@ const all: Readonly<Record<string, Session>> = {
     `${k} delete -n $NS gizmos --all`,
     `${k} apply -n $NS -f owners.yaml && ${k} patch -n $NS gizmo owner --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'`,
     `${k} delete -n $NS gizmo owner --wait=false`,
-    `${k} delete -n $NS gizmo owner --timeout=1s`,
+    `${k} delete -n $NS gizmo owner --timeout=5s`,
     `${k} get -n $NS gizmo owner -o jsonpath='{.metadata.finalizers}'`,
     `${k} patch -n $NS gizmo owner --type=merge -p '{"metadata":{"finalizers":null}}'`,
     `${k} get -n $NS gizmos`,
@@ -374,7 +378,7 @@ const all: Readonly<Record<string, Session>> = {
     `${k} get --raw /api/v1/namespaces/default/configmaps/absent`,
     `${k} get --raw /metrics | grep -c '^apiserver_request_total{' | grep -q '[1-9]' && echo yes`,
     `${k} create --raw /apis/authentication.k8s.io/v1/selfsubjectreviews -f - <<< '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' | grep -o '"kind":"SelfSubjectReview"'`,
-    `${k} proxy --unix-socket=$PWD/proxy & pid=$!; for i in 1 2 3 4 5 6 7 8 9 10; do [ -S proxy ] && break; sleep 0.3; done; curl -s --unix-socket proxy http://x/version | grep -o '"gitVersion": "[^"]*"'; curl -s --unix-socket proxy http://x/apis/kubectl.crosstie.example/v1/gizmos | grep -o '"kind": *"GizmoList"'; kill $pid; wait $pid 2>/dev/null; true`,
+    `${k} proxy --unix-socket=$PWD/proxy & until [ -S proxy ]; do sleep 0.1; done; curl -s --unix-socket proxy http://localhost/version | grep -o '"gitVersion": "[^"]*"'; curl -s --unix-socket proxy http://localhost/apis/kubectl.crosstie.example/v1/gizmos | grep -o '"kind": *"GizmoList"' | tr -d ' '; ${stop}; true`,
     `${k} get --raw '/openapi/v3' | grep -o '"apis/kubectl.crosstie.example/v1"'`,
     `${k} get --raw /openapi/v3/apis/kubectl.crosstie.example/v1 | grep -o 'A gizmo, to try things on.' | head -1`,
     `${k} get --raw /openapi/v2 | grep -o 'A gizmo, to try things on.' | head -1`,
@@ -389,5 +393,10 @@ await sessions('kubectl', all, {
     'kubectl apply -f definition.yaml',
     'kubectl wait crd/gizmos.kubectl.crosstie.example --for=condition=Established --timeout=30s',
     'kubectl apply -f cluster.yaml',
+    // The real server learns of the definition and of the policy bit by bit.
+    'kubectl get gizmos -A',
+    "kubectl get --raw /openapi/v2 | grep -q 'A gizmo, to try things on.'",
+    "kubectl get --raw /openapi/v3/apis/kubectl.crosstie.example/v1 | grep -q 'A gizmo, to try things on.'",
+    "sed 's/name: first/name: forbidden/' gizmo.yaml | kubectl create -n default --dry-run=server -f - 2>&1 | grep taken",
   ],
 })

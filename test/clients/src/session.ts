@@ -83,7 +83,7 @@ export async function sessions(
       let target: Target
       before(async () => {
         target = await openTarget(choice)
-        if (options.scene) await play(target, 'scene', options.scene, options.fixtures, path)
+        if (options.scene) await play(target, 'scene', options.scene.map(again), options.fixtures, path)
       })
       after(async () => {
         if (recording) writeFileSync(file, `${JSON.stringify(sorted(recorded), null, 1)}\n`)
@@ -99,6 +99,13 @@ export async function sessions(
     })
   }
 }
+
+// Every namespace gets an account and a certificate, but a moment later: whoever lists too early would miss them.
+const MAKES_NAMESPACE = /^(?!.*--dry-run).*create.namespace/
+const FURNISHED = 'kubectl get -n $NS configmap/kube-root-ca.crt serviceaccount/default'
+
+/** A command that is run until it succeeds. */
+const again = (command: string): string => `until ${command}; do sleep 0.2; done >/dev/null 2>&1`
 
 /** Runs the commands of a session one after the other in a folder of their own. */
 async function play(
@@ -123,7 +130,9 @@ async function play(
     }
     const deeds: Deed[] = []
     for (const command of session) {
-      const { code, stdout, stderr } = await capture('bash', ['-c', command], { cwd: work, env, timeoutMs: 120_000 })
+      const run = (line: string) => capture('bash', ['-c', line], { cwd: work, env, timeoutMs: 180_000 })
+      const { code, stdout, stderr } = await run(command)
+      if (code === 0 && MAKES_NAMESPACE.test(command)) await run(again(FURNISHED))
       const clean = (text: string) => normalize(text, { [target.url]: 'https://SERVER', [dir]: 'DIR' })
       deeds.push({ command, code, stdout: clean(stdout), stderr: clean(stderr) })
     }

@@ -216,10 +216,10 @@ test('a running server gets its new certificate before the old one ends', () =>
     assert.equal(seen[2], seen[1])
   }))
 
-test('making everything takes a moment', () =>
+test('making everything takes a moment: no key of the slow sort', () =>
   inFolder(async (dataDir) => {
     const before = process.cpuUsage()
     await openPki(at(dataDir))
     const { user, system } = process.cpuUsage(before)
-    assert.ok(user + system < 60_000, `${(user + system) / 1000} CPU ms`)
+    assert.ok(user + system < 1_000_000, `${(user + system) / 1000} CPU ms`)
   }))

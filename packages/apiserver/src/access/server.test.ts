@@ -82,6 +82,24 @@ const said = async (...args: Parameters<typeof call>) => {
   return [code, body.message]
 }
 
+/** The audit log when it holds a text: lines are written after the answer. */
+async function audited(text: string): Promise<string> {
+  for (;;) {
+    const log = await readFile(join(folder, 'audit.log'), 'utf8')
+    if (log.includes(text)) return log
+    await new Promise((next) => setTimeout(next, 10))
+  }
+}
+
+/** The revision when nothing is written any more. */
+async function lastRevision(): Promise<number> {
+  for (;;) {
+    const { revision } = server.engine.store
+    await new Promise((next) => setTimeout(next, 1_000))
+    if (server.engine.store.revision === revision) return revision
+  }
+}
+
 test('anonymous sees health and version, and no more', async () => {
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) assert.equal((await call('', path)).code, 200, path)
   const refused = (path: string) => [403, `forbidden: User "system:anonymous" cannot get path "${path}"`]
@@ -143,8 +161,7 @@ test('the audit log holds writes, and no secret', async () => {
   assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets', secret)).code, 201)
   assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets/s')).code, 200)
   await admin.get(SECRETS, { namespace: 'ns', name: 's' })
-  await new Promise((next) => setTimeout(next, 50))
-  const text = await readFile(join(folder, 'audit.log'), 'utf8')
+  const text = await audited('"resource":"secrets"')
   assert.ok(!text.includes('hunter2') && !text.includes('tok-root') && !text.includes('"verb":"get"'))
   const last = JSON.parse(text.trim().split('\n').at(-1)!)
   assert.deepEqual(
@@ -172,8 +189,7 @@ test('the audit log names who acts as another, and what policies say', async () 
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'by-another' } }
   const headers = { 'Impersonate-User': 'deputy', 'Impersonate-Group': 'system:masters' }
   assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets', secret, headers)).code, 201)
-  await new Promise((next) => setTimeout(next, 50))
-  const last = JSON.parse((await readFile(join(folder, 'audit.log'), 'utf8')).trim().split('\n').at(-1)!)
+  const last = JSON.parse((await audited('"username":"deputy"')).trim().split('\n').at(-1)!)
   assert.deepEqual([last.user.username, last.impersonatedUser.username], ['root', 'deputy'])
   assert.deepEqual(last.annotations, { 'audited/who': 'deputy' })
 })
@@ -185,14 +201,12 @@ test('after a restart certificates, tokens and roles are the same, and nothing i
   const token = asked.body.status?.['token'] as string
   const { ca, client } = server.adminAccess()
   const edit = await admin.get(CLUSTER_ROLES, { name: 'edit' })
-  await new Promise((next) => setTimeout(next, 200))
-  const { revision } = server.engine.store
+  const revision = await lastRevision()
   await server.close()
   server = await startServer({ dataDir: join(folder, 'data'), host: '127.0.0.1', port: 0 })
   admin = server.client()
   assert.deepEqual([server.adminAccess().ca, server.adminAccess().client], [ca, client])
   assert.equal((await call(token, '/api')).code, 200)
   assert.deepEqual(await admin.get(CLUSTER_ROLES, { name: 'edit' }), edit)
-  await new Promise((next) => setTimeout(next, 200))
-  assert.equal(server.engine.store.revision, revision)
+  assert.equal(await lastRevision(), revision)
 })

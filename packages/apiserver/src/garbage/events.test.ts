@@ -9,7 +9,7 @@ import { startServer } from '../server.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
-test('events go after their time, and only then', { timeout: 60_000 }, async (t) => {
+test('events go after their time, and only then', { timeout: 180_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-events-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
   await using server = await startServer({ dataDir, host: '127.0.0.1', port: 0, eventTtlMs: 2_000 })

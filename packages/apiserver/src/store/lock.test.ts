@@ -171,7 +171,7 @@ async function contend(how: string): Promise<void> {
       try { fs.writeFileSync(marker, String(process.pid), { flag: 'wx' }) } catch {
         const other = Number(fs.readFileSync(marker, 'utf8'))
         // The killed are gone only when their parent has taken notice.
-        for (let i = 0; i < 100 && alive(other); i++) await new Promise((resolve) => setTimeout(resolve, 10))
+        for (let i = 0; i < 6_000 && alive(other); i++) await new Promise((resolve) => setTimeout(resolve, 10))
         if (other !== process.pid && alive(other)) console.log('two at once')
         fs.writeFileSync(marker, String(process.pid))
       }

