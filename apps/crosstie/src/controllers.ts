@@ -17,6 +17,7 @@ import {
   type Budgets,
   budgets,
   claimController,
+  countStates,
   type Features,
   findIn,
   type ManagedKind,
@@ -69,6 +70,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #controllers: Controllers
   readonly #events: EventRecorder
   readonly #managed: Omit<ManagedOptions, 'budgets'>
+  readonly #stopCounting: () => void
   readonly #stop = stopper()
   readonly #starting: Promise<unknown>
   /** When each definition that is brought, or waited for, is served. */
@@ -108,6 +110,7 @@ export class ControlPlane implements AsyncDisposable {
       ...(options.features ? { features: options.features } : {}),
       adjustPoll: (_, seconds) => seconds * (1 - SPREAD + 2 * SPREAD * Math.random()),
     }
+    this.#stopCounting = countStates(metrics, () => this.#ours())
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
     const budgetsOf = new Map([...configs].map((config) => [config, this.#budgets()]))
     this.served = Promise.all([
@@ -122,12 +125,23 @@ export class ControlPlane implements AsyncDisposable {
     for (const { type } of this.#options.registry.kinds) yield* this.#informers.known(type)?.cache.values() ?? []
   }
 
+  /** Those that are ours to look after, with their kinds. */
+  *#ours(): IterableIterator<readonly [ManagedKind, KubeObject]> {
+    const { registry, share } = this.#options
+    for (const kind of registry.kinds) {
+      for (const [key, object] of this.#informers.known(kind.type)?.cache.entries() ?? []) {
+        if (!share || share.includes(key)) yield [kind, object]
+      }
+    }
+  }
+
   /** Finishes what is being done, for a while, and begins nothing more. */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stop.abort()
     await this.#starting
     await Promise.all([this.#controllers.stop(graceMs), this.#informers.stop()])
     await this.#events.stop()
+    this.#stopCounting()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

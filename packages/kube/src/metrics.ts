@@ -4,7 +4,7 @@
  */
 export class Metrics {
   readonly #families = new Map<string, Family>()
-  readonly #collectors: (() => void)[] = []
+  readonly #collectors = new Set<() => void>()
 
   counter(name: string, help: string, labels: readonly string[] = []): Family {
     return this.#family(name, help, 'counter', labels)
@@ -18,9 +18,10 @@ export class Metrics {
     return this.#family(name, help, 'histogram', labels, buckets)
   }
 
-  /** Called before every exposition, for values that are only worth computing when somebody looks. */
-  onCollect(collect: () => void): void {
-    this.#collectors.push(collect)
+  /** Called before every exposition, for values that are only worth computing when somebody looks. Returns how to stop that. */
+  onCollect(collect: () => void): () => void {
+    this.#collectors.add(collect)
+    return () => this.#collectors.delete(collect)
   }
 
   /** What `/metrics` answers. */

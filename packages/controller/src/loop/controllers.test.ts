@@ -25,6 +25,16 @@ async function running(
   return { api, informers, controllers, metrics, stop }
 }
 
+test('what stopped holds no objects in its metrics', async () => {
+  const { api, stop, metrics } = await running(async () => ({ after: 'never' }))
+  await api.create(THINGS, thing('a'))
+  const held = /crosstie_watched_objects\{resource="things[^"]*"\} 1/
+  await until(() => held.test(metrics.expose()))
+  assert.match(metrics.expose(), /crosstie_queue_depth/)
+  await stop()
+  assert.doesNotMatch(metrics.expose(), /crosstie_watched_objects|crosstie_queue_depth/)
+})
+
 test('a change wakes the controller of its kind', async () => {
   const seen: string[] = []
   const { api, stop, metrics } = await running(async ({ name }) => {

@@ -153,6 +153,7 @@ export class Controllers implements AsyncDisposable {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#queue.close()
     clearInterval(this.#overdue)
+    this.#metrics.close()
     if (this.#runs.size === 0) return
     const idle = new Promise<void>((resolve) => {
       this.#idle = resolve

@@ -10,6 +10,9 @@ export class LoopMetrics {
   readonly #failures: Family
   readonly #series = new Map<string, { seconds: Series; failures: Series }>()
 
+  /** What stopped holds nothing any more, and is not asked again. */
+  readonly close: () => void
+
   constructor(metrics: Metrics = new Metrics(), queue: WorkQueue, informers: Informers) {
     this.#seconds = metrics.histogram(
       'crosstie_reconcile_duration_seconds',
@@ -23,12 +26,17 @@ export class LoopMetrics {
       'state',
     ])
     const watched = metrics.gauge('crosstie_watched_objects', 'Objects that informers know.', ['resource'])
-    metrics.onCollect(() => {
+    const stop = metrics.onCollect(() => {
       for (const name of this.#series.keys()) {
         for (const [state, count] of Object.entries(queue.depth(name))) depth.with(name, state).set(count)
       }
       for (const { type, cache } of informers.all()) watched.with(groupResource(type)).set(cache.size)
     })
+    this.close = () => {
+      stop()
+      depth.clear()
+      watched.clear()
+    }
   }
 
   describe(controller: string): void {

@@ -86,7 +86,6 @@ export async function release(turn: Turn): Promise<Next> {
   kit.sent.delete(managed.metadata.uid ?? '')
   kit.creating.delete(managed.metadata.uid ?? '')
   kit.followers.forget(managed.metadata.uid ?? '')
-  kit.metrics.forget(kit.kind, managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 

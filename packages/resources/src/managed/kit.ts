@@ -34,10 +34,6 @@ export interface ManagedMetrics {
   ready(kind: ManagedKind, seconds: number): void
   /** Drift ended that had lasted so long. */
   drifted(kind: ManagedKind, seconds: number): void
-  /** What an object's conditions say after a turn. */
-  state(kind: ManagedKind, uid: string, conditions: readonly Condition[]): void
-  /** An object is gone. */
-  forget(kind: ManagedKind, uid: string): void
 }
 
 /** Is told what a turn decided, and what it is about to call. A plan listens; a turn that is watched is for show. */
@@ -53,8 +49,6 @@ const unmeasured: ManagedMetrics = {
   called: () => {},
   ready: () => {},
   drifted: () => {},
-  state: () => {},
-  forget: () => {},
 }
 
 export interface Features {

@@ -1,9 +1,14 @@
-import type { Condition, Metrics } from '@crosstie/kube'
+import { type Condition, conditionsOf, groupResource, type KubeObject, type Metrics } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { ManagedMetrics } from './kit.js'
 
+/** A process that leads for the second time goes on counting. */
+const counted = new WeakMap<Metrics, ManagedMetrics>()
+
 /** Counts about managed resources, in Prometheus' words. */
 export function managedMetrics(metrics: Metrics): ManagedMetrics {
+  const known = counted.get(metrics)
+  if (known) return known
   const reconciles = metrics.counter(
     'crosstie_managed_reconciles_total',
     'Reconciles of managed resources, by how they ended.',
@@ -30,7 +35,37 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
     'For how long external resources differed from what was wanted, counted when it ends.',
     ['group', 'kind'],
   )
-  const differing = metrics.gauge(
+  const seen = new Map<string, Set<string>>()
+  const managed: ManagedMetrics = {
+    reconciled: ({ type: { group, kind } }, outcome) => reconciles.with(group, kind, outcome).inc(),
+    observed({ type }, uid) {
+      const { group, kind } = type
+      let uids = seen.get(groupResource(type))
+      if (!uids) {
+        uids = new Set()
+        seen.set(groupResource(type), uids)
+      }
+      const before = uids.size
+      if (uids.add(uid).size > before) observed.with(group, kind).inc()
+    },
+    called: ({ type: { group, kind } }, call, failed) => calls.with(group, kind, call, String(failed)).inc(),
+    ready: ({ type: { group, kind } }, seconds) => ready.with(group, kind).observe(seconds),
+    drifted: ({ type: { group, kind } }, seconds) => drift.with(group, kind).inc(seconds),
+  }
+  counted.set(metrics, managed)
+  return managed
+}
+
+function reasonOf(conditions: readonly Condition[], type: string, status: string): string | undefined {
+  return conditions.find((condition) => condition.type === type && condition.status === status)?.reason
+}
+
+/**
+ * Counts how managed resources are, whenever somebody asks, from what their
+ * objects say; whoever stops looking after them stops counting them, too.
+ */
+export function countStates(metrics: Metrics, objects: () => Iterable<readonly [ManagedKind, KubeObject]>): () => void {
+  const drifted = metrics.gauge(
     'crosstie_managed_drifted',
     'Managed resources whose external resource differs from what is wanted, by why it is not corrected.',
     ['group', 'kind', 'decision'],
@@ -40,52 +75,22 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
     'Managed resources that wait for somebody to approve their plan, by whether an approval went stale.',
     ['group', 'kind', 'reason'],
   )
-  const drifts = new States((kind, reason, by) => differing.with(kind.type.group, kind.type.kind, reason).inc(by))
-  const approvals = new States((kind, reason, by) => awaiting.with(kind.type.group, kind.type.kind, reason).inc(by))
-  const seen = new Map<string, Set<string>>()
-  return {
-    reconciled: ({ type: { group, kind } }, outcome) => reconciles.with(group, kind, outcome).inc(),
-    observed({ type: { group, kind } }, uid) {
-      let uids = seen.get(kind)
-      if (!uids) {
-        uids = new Set()
-        seen.set(kind, uids)
-      }
-      const before = uids.size
-      if (uids.add(uid).size > before) observed.with(group, kind).inc()
-    },
-    called: ({ type: { group, kind } }, call, failed) => calls.with(group, kind, call, String(failed)).inc(),
-    ready: ({ type: { group, kind } }, seconds) => ready.with(group, kind).observe(seconds),
-    drifted: ({ type: { group, kind } }, seconds) => drift.with(group, kind).inc(seconds),
-    state(kind, uid, conditions) {
-      drifts.set(kind, uid, reasonOf(conditions, 'Drifted', 'True'))
-      approvals.set(kind, uid, reasonOf(conditions, 'Approved', 'False'))
-    },
-    forget(kind, uid) {
-      drifts.set(kind, uid, undefined)
-      approvals.set(kind, uid, undefined)
-    },
+  const clear = () => {
+    drifted.clear()
+    awaiting.clear()
   }
-}
-
-function reasonOf(conditions: readonly Condition[], type: string, status: string): string | undefined {
-  return conditions.find((condition) => condition.type === type && condition.status === status)?.reason
-}
-
-/** Which objects are in which of several states, counted. */
-class States {
-  readonly #reasons = new Map<string, string>()
-
-  constructor(private readonly count: (kind: ManagedKind, reason: string, by: number) => void) {}
-
-  set(kind: ManagedKind, uid: string, reason: string | undefined): void {
-    const held = this.#reasons.get(uid)
-    if (held === reason) return
-    if (held !== undefined) this.count(kind, held, -1)
-    if (reason === undefined) this.#reasons.delete(uid)
-    else {
-      this.#reasons.set(uid, reason)
-      this.count(kind, reason, 1)
+  const stop = metrics.onCollect(() => {
+    clear()
+    for (const [{ type }, object] of objects()) {
+      const conditions = conditionsOf(object)
+      const drift = reasonOf(conditions, 'Drifted', 'True')
+      if (drift) drifted.with(type.group, type.kind, drift).inc()
+      const approval = reasonOf(conditions, 'Approved', 'False')
+      if (approval) awaiting.with(type.group, type.kind, approval).inc()
     }
+  })
+  return () => {
+    stop()
+    clear()
   }
 }

@@ -190,7 +190,6 @@ export class Turn {
     const wanted = this.#conditions(said)
     const set = setConditions(held, ...wanted)
     kit.witness?.reported(this, wanted)
-    kit.metrics.state(kit.kind, managed.metadata.uid ?? '', set)
     const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
     if (set === held && sameSight && !this.request) return
     const lastTransitionTime = timestamp(kit.clock.now())
