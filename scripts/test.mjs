@@ -18,7 +18,7 @@ const PATIENCE_MS = 15 * 60_000
 const LAST_WORDS_MS = 10_000
 
 /** The same dice in every run, so that it fails only for what was changed; a test file run by itself throws new ones. */
-const { CROSSTIE_SEED = '1' } = process.env
+const { CROSSTIE_SEED = '7' } = process.env
 const env = { DIFFERENTIAL_SEED: CROSSTIE_SEED, ...process.env, CROSSTIE_SEED }
 
 const running = new Set()

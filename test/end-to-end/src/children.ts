@@ -30,7 +30,7 @@ export class Child implements AsyncDisposable {
   }
 
   /** Waits for words in what it prints; undefined when it ends without them. */
-  async says(words: RegExp, withinMs = 60_000): Promise<RegExpExecArray | undefined> {
+  async says(words: RegExp, withinMs = 180_000): Promise<RegExpExecArray | undefined> {
     const deadline = Date.now() + withinMs
     for (;;) {
       const found = words.exec(this.output) ?? words.exec(this.errors)

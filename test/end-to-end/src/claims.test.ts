@@ -227,7 +227,7 @@ function claims(open: (options: WorldOptions) => Promise<World>): void {
       [0, 0],
     )
     // The collector of a real control plane learns of new kinds every half minute.
-    await eventually('its Secret is collected', async () => !(await world.find(secretType, 'sql', 'default')), 90_000)
+    await eventually('its Secret is collected', async () => !(await world.find(secretType, 'sql', 'default')), 240_000)
   })
 
   test('AGG11 a cluster with two node pools and two service accounts in a new subnet of an existing network', async () => {

@@ -97,7 +97,7 @@ export function commandSuite(program: () => Program): void {
     await eventually(
       async () => (await apply(resource('a', 1, '{team: red}'))).out,
       (out) => out.includes('unchanged'),
-      60_000,
+      180_000,
     )
     assert.match((await apply(resource('a', 2, '{team: red}'), '--dry-run')).out, /a changed \(dry run\)/)
     assert.equal(await ok('get', 'nopresource/a', '-o', 'jsonpath={.spec.forProvider.size}'), '1\n')
@@ -210,7 +210,7 @@ export function commandSuite(program: () => Program): void {
     const told = await eventually(
       () => ok('describe', 'nopresource/a'),
       (text) => text.includes('CreatedExternalResource'),
-      60_000,
+      180_000,
     )
     assert.match(told, /^Name: +a\nKind: +NopResource\.nop\.crossplane\.io\n/)
     assert.match(told, /Conditions:\n +TYPE +STATUS[\s\S]*Ready +True +Available/)
@@ -252,7 +252,7 @@ export function commandSuite(program: () => Program): void {
     const tree = await eventually(
       () => ok('trace', 'mysqlinstance/sql', '-n', 'shop'),
       (text) => text.match(/ Bound +True/g)?.length === 4,
-      60_000,
+      180_000,
     )
     assert.match(tree, /MySQLInstance shop\/sql +both +Bound +True/)
     assert.match(tree, /└─ AggregateResource shop-sql-\w+ +both +Bound +True/)

@@ -19,7 +19,7 @@ specTemplate: {forProvider: {size: 1}}
 `
 const page = '# Mine\n\n## Try it\n\n```sh\n# look\ncrosstie trace postgresqlinstance/app\n```\n'
 
-describe('crosstie up', { timeout: 300_000 }, () => {
+describe('crosstie up', { timeout: 900_000 }, () => {
   let folder: string
   const { NO_COLOR: _, FORCE_COLOR: __, KUBECONFIG: ___, npm_execpath: ____, ...rest } = process.env
   const children: Child[] = []

@@ -58,7 +58,7 @@ for (const http1 of [false, true])
     clientContract('embedded', async () => clients)
   })
 
-test('a client and its informer outlive a restart of the server', { timeout: 60_000 }, async () => {
+test('a client and its informer outlive a restart of the server', { timeout: 300_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
   let server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
   const { server: url, ca, client } = server.adminAccess()
@@ -81,7 +81,7 @@ test('a client and its informer outlive a restart of the server', { timeout: 60_
 })
 
 for (const http1 of [false, true]) {
-  test(`through a proxy, over HTTP/${http1 ? '1.1' : '2'}`, { timeout: 60_000 }, async () => {
+  test(`through a proxy, over HTTP/${http1 ? '1.1' : '2'}`, { timeout: 300_000 }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
     const { server: url, ca, client: certificate } = server.adminAccess()
@@ -113,7 +113,7 @@ for (const http1 of [false, true]) {
   })
 }
 
-test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 60_000 }, async () => {
+test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 300_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
   const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
   const { server: url, ca, client: certificate } = server.adminAccess()

@@ -25,7 +25,7 @@ const run = promisify(execFile)
 const root = new URL('../../../', import.meta.url).pathname
 const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
 const PROVIDERS = 'nop,kubernetes'
-const LONG = 120_000
+const LONG = 240_000
 
 const kubectl = findKubectl()
 const helm = kubectl ? join(dirname(kubectl), 'helm') : ''
@@ -145,7 +145,7 @@ describe('on the real kube-apiserver', { skip: typeof real === 'string' ? real :
   }
 
   test('two replicas with just the rights of the account: the leader is killed and the other goes on', {
-    timeout: 300_000,
+    timeout: 900_000,
   }, async () => {
     const cluster = await install(env, real.kubeconfig)
     try {
@@ -188,7 +188,7 @@ describe('on the real kube-apiserver', { skip: typeof real === 'string' ? real :
     }
   })
 
-  test('shards: all replicas work, one is killed, and the others take its part', { timeout: 300_000 }, async () => {
+  test('shards: all replicas work, one is killed, and the others take its part', { timeout: 900_000 }, async () => {
     const cluster = await install(env, real.kubeconfig)
     try {
       const { client } = cluster

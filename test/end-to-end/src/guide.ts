@@ -44,7 +44,7 @@ export async function runGuide(page: string, options: GuideOptions = {}): Promis
 }
 
 const WAIT_READY =
-  'for _ in $(seq 600); do grep -q "^ready:" background.log && break; sleep 0.2; done; grep "^ready:" background.log'
+  'for _ in $(seq 1500); do grep -q "^ready:" background.log && break; sleep 0.2; done; grep "^ready:" background.log'
 
 export function scriptOf(markdown: string): string {
   const lines = ['set -euo pipefail', "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"]
@@ -96,7 +96,7 @@ function shell(page: string, script: string, cwd: string, options: GuideOptions)
         // Nobody is left in it.
       }
     }
-    const late = setTimeout(() => end('SIGKILL'), options.timeoutMs ?? 300_000)
+    const late = setTimeout(() => end('SIGKILL'), options.timeoutMs ?? 600_000)
     let printed = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

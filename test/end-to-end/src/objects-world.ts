@@ -110,7 +110,7 @@ export class ObjectWorld implements AsyncDisposable {
 
   async remove(name: string): Promise<void> {
     await this.client.delete(object.type, { name })
-    await eventually(`Object ${name} is gone`, async () => !(await this.find(object.type, name)), 90_000)
+    await eventually(`Object ${name} is gone`, async () => !(await this.find(object.type, name)), 240_000)
   }
 
   /** Waits until the Object's condition says so, and returns the Object. */
@@ -124,7 +124,7 @@ export class ObjectWorld implements AsyncDisposable {
         const held = found && condition(found, type)
         return held?.status === status && words.test(held.message ?? '') && found
       },
-      90_000,
+      240_000,
     ).catch((error) => {
       throw new Error(`${error}: ${JSON.stringify(last)}`)
     })

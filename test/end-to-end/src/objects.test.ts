@@ -8,7 +8,7 @@ import { configMaps, namespaces, ObjectWorld, secrets } from './objects-world.js
 import { startRealKubernetes } from './oracle.js'
 
 /** Long enough for a machine with better things to do. */
-const eventually = (what: string, look: () => Promise<unknown>, withinMs = 90_000) =>
+const eventually = (what: string, look: () => Promise<unknown>, withinMs = 240_000) =>
   eventuallyWithin(what, look, withinMs)
 
 const labels = { 'crosstie.io/test': 'objects' }
@@ -276,7 +276,7 @@ function objects(open: () => Promise<ObjectWorld>, many: number): void {
     await world.remove('turned')
   })
 
-  test(`${many} Objects are observed with a handful of requests`, { timeout: 180_000 }, async () => {
+  test(`${many} Objects are observed with a handful of requests`, { timeout: 600_000 }, async () => {
     await world.apply(namespaces, 'many', {})
     const names = Array.from({ length: many }, (_, i) => `many-${i}`)
     await inBatches(names, (name) => world.client.create(configMaps, configMap(name, { name }, 'many') as KubeObject))
@@ -294,7 +294,7 @@ function objects(open: () => Promise<ObjectWorld>, many: number): void {
         )
         return ready.length === many
       },
-      120_000,
+      400_000,
     )
     const asked = Object.entries(world.asked).reduce((sum, [verb, count]) => sum + count - (before[verb] ?? 0), 0)
     assert.ok(asked <= 20, `${asked} requests for ${many} Objects: ${JSON.stringify(world.asked)}`)

@@ -11,10 +11,13 @@ export interface RealKubernetes extends AsyncDisposable {
   readonly kubeconfig: string
 }
 
+/** On a new machine its programs are built first. */
+const PATIENCE_MS = 840_000
+
 export async function startRealKubernetes(): Promise<RealKubernetes | string> {
   const kubeconfig = join(tmpdir(), `crosstie-end-to-end-${process.pid}.kubeconfig`)
   const child = new Child(process.execPath, [script, 'start', '--kubeconfig', kubeconfig])
-  if (!(await child.says(/^ready: /m, 180_000))) {
+  if (!(await child.says(/^ready: /m, PATIENCE_MS))) {
     return child.errors.trim().split('\n').at(-1) || 'the real Kubernetes API did not start'
   }
   return {

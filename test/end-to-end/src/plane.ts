@@ -102,7 +102,7 @@ export class Plane implements AsyncDisposable {
   }
 
   async reconcile(kind: ManagedKind, name: string): Promise<void> {
-    await this.#controllers.get(kind.type.kind)!.reconcile({ name }, AbortSignal.timeout(30_000))
+    await this.#controllers.get(kind.type.kind)!.reconcile({ name }, AbortSignal.timeout(PATIENCE_MS))
   }
 
   async settle(kind: ManagedKind, name: string): Promise<KubeObject> {

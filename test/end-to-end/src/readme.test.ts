@@ -96,7 +96,7 @@ describe("the README's first command, in a clean clone", { skip, timeout: 900_00
     }
     await terminal.says(/✓ PostgreSQLInstance default\/app +bound/, 180_000)
     assert.match(terminal.output, /✓ Role default-app-\w+ +ready[\s\S]*✓ PostgreSQLInstance/)
-    assert.match((await terminal.says(/^Next[\s\S]*Ctrl-C/m, 60_000))[0], /npx crosstie trace postgresqlinstance\/app/)
+    assert.match((await terminal.says(/^Next[\s\S]*Ctrl-C/m, 180_000))[0], /npx crosstie trace postgresqlinstance\/app/)
   })
 
   test('which the Secret of the claim logs in to', async (t) => {

@@ -105,7 +105,7 @@ spec:
 `
 
 async function query(connectionString: string, text: string): Promise<Record<string, unknown>[]> {
-  const session = new pg.Client({ connectionString, connectionTimeoutMillis: 20_000 })
+  const session = new pg.Client({ connectionString, connectionTimeoutMillis: 120_000 })
   session.on('error', () => {})
   try {
     await session.connect()

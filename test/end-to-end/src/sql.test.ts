@@ -244,7 +244,7 @@ async function query(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Record<string, unknown>[]> {
-  const session = new pg.Client({ ...login, connectionTimeoutMillis: 20_000 })
+  const session = new pg.Client({ ...login, connectionTimeoutMillis: 120_000 })
   session.on('error', () => {})
   try {
     await session.connect()

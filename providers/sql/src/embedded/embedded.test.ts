@@ -41,7 +41,7 @@ const isRunning = (pid: number): boolean => {
 }
 
 async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await look()); ) {
+  for (const deadline = Date.now() + 180_000; !(await look()); ) {
     if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

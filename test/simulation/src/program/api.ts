@@ -23,7 +23,7 @@ export interface WatchEvent {
 }
 
 /** Nobody waits longer for an answer: a server that hangs is a failure. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 /** The connection ended before the answer did: nobody knows what came of the request. */
 export class GoneError extends Error {

@@ -8,7 +8,7 @@ import { readKubeconfig } from '@crosstie/apiserver'
 import { Api } from './api.js'
 
 export const CROSSTIE = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
-const READY_MS = 60_000
+const READY_MS = 180_000
 
 /** `crosstie up` as users run it, in a process of its own. */
 export class Program {
