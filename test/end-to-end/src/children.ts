@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+/** Whoever was told to stop and goes on for longer never stops. */
+const STOP_MS = 120_000
+
 /** A program that was started, and what it printed. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess
@@ -43,8 +46,12 @@ export class Child implements AsyncDisposable {
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (this.#exited) return
+    const gone = once(this.#process, 'exit')
     this.#process.kill(signal)
-    await once(this.#process, 'exit')
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS)
+    const [, ended] = await gone
+    clearTimeout(late)
+    if (ended === 'SIGKILL' && signal !== 'SIGKILL') throw new Error(`it did not stop: ${this.output}${this.errors}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

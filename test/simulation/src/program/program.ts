@@ -9,6 +9,8 @@ import { Api } from './api.js'
 
 export const CROSSTIE = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
 const READY_MS = 180_000
+/** Whoever was told to stop and goes on for longer never stops. */
+const STOP_MS = 120_000
 
 /** `crosstie up` as users run it, in a process of its own. */
 export class Program {
@@ -62,7 +64,10 @@ export class Program {
 
   async stop(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill('SIGTERM')
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS)
     await this.#exit
+    clearTimeout(late)
+    assert.notEqual(this.#process.signalCode, 'SIGKILL', `it did not stop: ${this.errors}`)
   }
 }
 
