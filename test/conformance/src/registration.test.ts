@@ -12,7 +12,10 @@ async function refuse(t: Case, changes: readonly ((crd: Loose) => void)[]): Prom
     const { crd } = definition(t)
     change(crd)
     const answer = await t.post(CRDS, crd)
-    if (answer.status === 201) await t.must('DELETE', `${CRDS}/${answer.body.metadata.name}`)
+    if (answer.status !== 201) continue
+    const path = `${CRDS}/${answer.body.metadata.name}`
+    await t.must('DELETE', path)
+    await t.until(path, ({ status }) => status === 404)
   }
 }
 
@@ -325,6 +328,7 @@ conformance('registration', {
     const two = await define(t, { plural: 'gadgets', kind: 'Gadget' })
     await t.must('DELETE', `${CRDS}/${one.crd.metadata.name}`)
     await t.until(one.path(), ({ status }) => status === 404)
+    await t.until(`/apis/${one.group}/v1`, ({ body }) => body.resources?.length === 1)
     await t.get(two.path())
     await t.get(`/apis/${one.group}/v1`, { pick: (body) => body.resources.map((each: Loose) => each.name) })
   },
