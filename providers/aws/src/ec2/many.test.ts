@@ -13,7 +13,7 @@ const missing = await motoMissing()
 const MANY = 2_000
 const region = 'eu-west-1'
 
-describe('many at once', { skip: missing ?? false, timeout: 600_000 }, () => {
+describe('many at once', { skip: missing ?? false, timeout: 900_000 }, () => {
   let moto: Moto
   let calls: CallCount
   let past: EC2Client

@@ -47,7 +47,7 @@ async function until(what: string, look: () => boolean | Promise<boolean>): Prom
   }
 }
 
-describe('a PostgreSQL of our own', { timeout: 300_000 }, () => {
+describe('a PostgreSQL of our own', { timeout: 900_000 }, () => {
   let dir: string
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'crosstie-embedded-'))
@@ -158,7 +158,7 @@ describe('a PostgreSQL of our own', { timeout: 300_000 }, () => {
     dataDir: join(dir, folder),
     env: {},
     log: () => {},
-    signal: AbortSignal.timeout(120_000),
+    signal: AbortSignal.timeout(600_000),
   })
 
   test('is offered as ProviderConfig default, and taken out of use at the end', async () => {

@@ -8,7 +8,7 @@ import { role } from './role.js'
 import { schema } from './schema.js'
 
 for (const variant of variants()) {
-  describe(variant.name, { skip: variant.skip, timeout: 300_000 }, () => contracts(variant))
+  describe(variant.name, { skip: variant.skip, timeout: 900_000 }, () => contracts(variant))
 }
 
 /** Each kind keeps its promises on a real server. */

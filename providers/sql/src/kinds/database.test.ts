@@ -4,7 +4,7 @@ import { Keeper } from '../testing/keeper.js'
 import { embeddedVariant, type TestServer } from '../testing/servers.js'
 import { database } from './database.js'
 
-describe('Database', { timeout: 180_000 }, () => {
+describe('Database', { timeout: 600_000 }, () => {
   let on: TestServer
   before(async () => {
     on = await embeddedVariant().start(['allow_in_place_tablespaces=on'])

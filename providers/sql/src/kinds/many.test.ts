@@ -6,7 +6,7 @@ import { role } from './role.js'
 
 const MANY = 2_000
 
-describe('many at once', { timeout: 300_000 }, () => {
+describe('many at once', { timeout: 900_000 }, () => {
   let on: TestServer
   before(async () => {
     on = await embeddedVariant().start()

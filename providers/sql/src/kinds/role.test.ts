@@ -7,7 +7,7 @@ import { database } from './database.js'
 import { role } from './role.js'
 import { schema } from './schema.js'
 
-describe('Role', { timeout: 180_000 }, () => {
+describe('Role', { timeout: 600_000 }, () => {
   let on: TestServer
   let roles: ManagedKind
   before(async () => {

@@ -11,7 +11,7 @@ import { Keeper } from '../testing/keeper.js'
 import { embeddedVariant, type TestServer } from '../testing/servers.js'
 import type { Server } from './server.js'
 
-describe('what goes wrong is said so that one can act on it', { timeout: 180_000 }, () => {
+describe('what goes wrong is said so that one can act on it', { timeout: 600_000 }, () => {
   let on: TestServer
   before(async () => {
     on = await embeddedVariant().start(['max_connections=40'])

@@ -11,7 +11,7 @@ import { targetOf } from './target.js'
 
 const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'no openssl to make a certificate with'
 
-describe('sslMode', { skip: noOpenssl, timeout: 180_000 }, () => {
+describe('sslMode', { skip: noOpenssl, timeout: 600_000 }, () => {
   let dir: string
   let encrypted: TestServer
   let plain: TestServer
