@@ -151,14 +151,25 @@ function auditIdOf(headers: IncomingHttpHeaders): string {
 }
 
 function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {
+  // Asking the sink itself takes as long as writing to it does.
+  let open = !sink.destroyed
+  sink.once('close', () => {
+    open = false
+  })
   return {
-    write: (chunk) => (sink.destroyed || sink.writableEnded ? true : sink.write(chunk)),
+    write: (chunk) => !open || sink.write(chunk),
     get waiting() {
       return sink.writableLength
     },
     onDrain: (listener) => void sink.on('drain', listener),
-    end: () => void (sink.destroyed || sink.end()),
-    cut: () => void sink.destroy(),
+    end() {
+      open = false
+      if (!sink.destroyed) sink.end()
+    },
+    cut() {
+      open = false
+      sink.destroy()
+    },
   }
 }
 

@@ -1,7 +1,6 @@
 import { type KubeObject, stringify } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
-import type { Change } from '../store/store.js'
 import type { Request } from '../verbs/request.js'
 import { type Happening, watch } from '../verbs/watch.js'
 import { encodeWatchFrame } from '../wire/protobuf-encode.js'
@@ -49,9 +48,9 @@ export function serveWatch(
       early.push(happening)
       return
     }
-    for (const chunk of encode(happening)) out.write(chunk)
+    const readsOn = out.write(encode(happening))
     if (happening.type === 'ERROR') finish()
-    else if (out.waiting > BACKLOG_BYTES_MAX) {
+    else if (!readsOn && out.waiting > BACKLOG_BYTES_MAX) {
       finish()
       out.cut()
     }
@@ -76,19 +75,20 @@ function secondsOf(asked: number | undefined): number {
   return asked && asked > 0 ? asked : TIMEOUT_MIN_SECONDS * (1 + Math.random())
 }
 
-type Encode = (happening: Happening) => readonly Uint8Array[]
+type Encode = (happening: Happening) => Uint8Array
 
 function lineEncoder(served: Served, reply: Reply): Encode {
   const shape = shapeOf(served, reply)
   const protobuf = reply.media.format === 'protobuf'
   const plainJson = shape === undefined && !protobuf
   const line = protobuf ? encodeWatchFrame : jsonLine
+  const plainLine = plainLines(served)
   return (happening) => {
-    if (happening.type === 'ERROR') return [line('ERROR', happening.error.toStatus())]
-    if (happening.type === 'BOOKMARK') return [line('BOOKMARK', bookmarkObject(served, happening, reply))]
-    const { type, view, change } = happening
-    if (plainJson && view.bytes) return plainLine(type, view, change)
-    return [line(type, shape ? shape(view.object) : view.object)]
+    if (happening.type === 'ERROR') return line('ERROR', happening.error.toStatus())
+    if (happening.type === 'BOOKMARK') return line('BOOKMARK', bookmarkObject(served, happening, reply))
+    const { type, view } = happening
+    if (plainJson && view.bytes) return plainLine(type, view, view.bytes)
+    return line(type, shape ? shape(view.object) : view.object)
   }
 }
 
@@ -106,17 +106,28 @@ function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown
   }
 }
 
-// A change goes to many watchers: its line is made once. Changes stay long in the store's history; their
-// lines only until they are sent.
-const lines = new WeakMap<Change, { view: View; line: WeakRef<Uint8Array> }>()
+type PlainLine = (type: string, view: View, bytes: Uint8Array) => Uint8Array
 
-function plainLine(type: string, view: View, change: Change | undefined): readonly Uint8Array[] {
-  const known = change && lines.get(change)
-  const made = known?.view === view ? known.line.deref() : undefined
-  if (made) return [made]
-  const text = Buffer.concat([heads[type]!, view.bytes!, closing])
-  if (change) lines.set(change, { view, line: new WeakRef(text) })
-  return [text]
+const linesOf = new WeakMap<Served, PlainLine>()
+
+/** A change goes to all who watch its kind in one turn: its line is made for the first and kept for the rest. */
+function plainLines(served: Served): PlainLine {
+  let plainLine = linesOf.get(served)
+  if (!plainLine) {
+    let last: { readonly type: string; readonly view: View; readonly line: Uint8Array } | undefined
+    const forget = () => {
+      last = undefined
+    }
+    plainLine = (type, view, bytes) => {
+      if (last?.view === view && last.type === type) return last.line
+      if (!last) setImmediate(forget)
+      const line = Buffer.concat([heads[type]!, bytes, closing])
+      last = { type, view, line }
+      return line
+    }
+    linesOf.set(served, plainLine)
+  }
+  return plainLine
 }
 
 const heads: Record<string, Uint8Array> = Object.fromEntries(

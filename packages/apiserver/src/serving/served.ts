@@ -22,7 +22,7 @@ export class Served {
   readonly apiVersion: string
   /** Where its objects lie in the store. */
   readonly prefix: string
-  /** What differs from what is stored, and what is known not to. */
+  /** What differs from what is stored. */
   readonly #views = new WeakMap<Stored, View>()
   #statusSchema: CompiledSchema | undefined
   #rules: Rules | undefined | null = null
@@ -79,6 +79,7 @@ export class Served {
    * on the way out too; when that changes nothing, the stored bytes serve as they are.
    */
   view(stored: Stored): View | Promise<View> {
+    if (stored.shownBy === this) return stored
     if (!this.definition.crd) return this.#builtIn(stored)
     const known = this.#views.get(stored)
     if (known) return known
@@ -98,7 +99,8 @@ export class Served {
   views(stored: readonly Stored[]): readonly View[] | Promise<readonly View[]> {
     if (!this.definition.crd && this.isStorage) return stored
     if (!this.definition.convert) return stored.map((one) => this.view(one) as View)
-    const foreign = stored.filter((one) => !this.#views.has(one) && one.object.apiVersion !== this.apiVersion)
+    const known = (one: Stored) => one.shownBy === this || this.#views.has(one)
+    const foreign = stored.filter((one) => !known(one) && one.object.apiVersion !== this.apiVersion)
     const all = () => stored.map((one) => this.view(one) as View)
     return foreign.length === 0 ? all() : this.#convert(foreign).then(all)
   }
@@ -123,7 +125,11 @@ export class Served {
 
   #remember(stored: Stored, object: KubeObject): View {
     // What needs no change is shown as it is stored, so that its parsed form may be forgotten and made again.
-    const view = object === stored.object ? stored : { object, bytes: undefined }
+    if (object === stored.object) {
+      stored.shownBy = this
+      return stored
+    }
+    const view = { object, bytes: undefined }
     this.#views.set(stored, view)
     return view
   }

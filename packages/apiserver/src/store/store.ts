@@ -71,6 +71,8 @@ export interface Stored {
   readonly object: KubeObject
   /** The object's JSON, UTF-8, exactly as a client that asks for the stored version gets it. */
   readonly bytes: Uint8Array
+  /** A mark for the kind that found that it shows the object just as it is stored. */
+  shownBy?: unknown
 }
 
 export interface Change {

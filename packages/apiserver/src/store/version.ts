@@ -18,6 +18,7 @@ export class Version implements Stored {
   past: boolean
   /** Held by `Parsed` alone: the object, a weak reference to it, or nothing yet. */
   parsed: KubeObject | WeakRef<KubeObject> | undefined
+  shownBy: unknown
   readonly #home: Parsed
 
   constructor(home: Parsed, key: string, revision: number, bytes: Uint8Array, deleted: boolean) {
@@ -29,6 +30,7 @@ export class Version implements Stored {
     this.previous = undefined
     this.past = false
     this.parsed = undefined
+    this.shownBy = undefined
   }
 
   get object(): KubeObject {

@@ -18,7 +18,6 @@ export type Happening =
   | {
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
       readonly view: View
-      readonly change: Change | undefined
       /** It was there before the watch began. */
       readonly initial?: boolean
     }
@@ -86,7 +85,7 @@ class Watcher {
     const views = this.#served.views(items)
     this.#inTurn(views, (ready) => {
       for (const view of ready) {
-        if (this.#selection.matches(view.object)) this.#sink({ type: 'ADDED', view, change: undefined, initial: true })
+        if (this.#selection.matches(view.object)) this.#sink({ type: 'ADDED', view, initial: true })
       }
     })
   }
@@ -100,7 +99,7 @@ class Watcher {
     if (this.#namespace && !inNamespace(now.key, this.#served.prefix, this.#namespace)) return
     const view = this.#served.view(now)
     if (this.#selection.everything) {
-      this.#inTurn(view, (ready) => this.#sink({ type: change.type, view: ready, change }))
+      this.#inTurn(view, (ready) => this.#sink({ type: change.type, view: ready }))
       return
     }
     const old = before ? this.#served.view(before) : undefined
@@ -112,18 +111,8 @@ class Watcher {
   #selected(change: Change, view: View, old: View | undefined): void {
     const was = old !== undefined && this.#selection.matches(old.object)
     const is = change.type !== 'DELETED' && this.#selection.matches(view.object)
-    if (is)
-      this.#sink({
-        type: was ? 'MODIFIED' : 'ADDED',
-        view,
-        change: was === (change.type === 'MODIFIED') ? change : undefined,
-      })
-    else if (was)
-      this.#sink({
-        type: 'DELETED',
-        view: change.type === 'DELETED' ? view : atRevision(old!, change),
-        change: undefined,
-      })
+    if (is) this.#sink({ type: was ? 'MODIFIED' : 'ADDED', view })
+    else if (was) this.#sink({ type: 'DELETED', view: change.type === 'DELETED' ? view : atRevision(old!, change) })
   }
 
   #inTurn<T>(value: T | Promise<T>, then: (value: T) => void): void {

@@ -21,6 +21,7 @@ export interface DecodeOptions {
 }
 
 export function decodeMeta(value: unknown, { drop = false, unknown }: DecodeOptions = {}): DecodedMeta {
+  if (isSettled(value, objectMeta)) return { meta: value as Record<string, unknown> }
   const reader = new Reader(unknown)
   const meta = reader.read(value, objectMeta, 'ObjectMeta', '', '')
   if (reader.error === undefined) return { meta: (meta ?? {}) as Record<string, unknown> }
@@ -29,6 +30,53 @@ export function decodeMeta(value: unknown, { drop = false, unknown }: DecodeOpti
     return { error: `invalid metadata: expected object, got ${goTypeOf(value)}` }
   }
   return { meta: keepReadable(value as Record<string, unknown>, unknown) }
+}
+
+/** Whether reading would change nothing and complain of nothing: so it mostly is, and asking costs less than reading. */
+function isSettled(value: unknown, shape: Shape): boolean {
+  switch (shape.of) {
+    case 'string':
+      return typeof value === 'string'
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'time':
+      return typeof value === 'string' && isSettledTime(value)
+    case 'raw':
+      return value !== null
+    case 'list':
+      return Array.isArray(value) && value.every((item) => isSettled(item, shape.items!))
+    case 'map':
+      return isMap(value) && hasOnlyText(value)
+    case 'struct':
+      return isMap(value) && isSettledStruct(value, shape)
+  }
+}
+
+function isSettledStruct(value: Record<string, unknown>, { fields, written }: Shape): boolean {
+  for (const key in value) {
+    const member = value[key]
+    if (member === undefined) continue
+    const field = fields!.get(key)
+    if (!field || !isSettled(member, field.shape) || (field.empty === 'omit' && isEmpty(member))) return false
+  }
+  return written!.every((key) => getOwn(value, key) !== undefined)
+}
+
+function hasOnlyText(value: Record<string, unknown>): boolean {
+  for (const key in value) if (typeof value[key] !== 'string') return false
+  return true
+}
+
+/** Most times that follow each other are of the same second. */
+let settledTime = ''
+
+function isSettledTime(text: string): boolean {
+  if (text === settledTime) return true
+  if (readTime(text).time !== text) return false
+  settledTime = text
+  return true
 }
 
 function keepReadable(value: Record<string, unknown>, unknown: string[] | undefined): Record<string, unknown> {
@@ -50,6 +98,8 @@ interface Shape {
   readonly of: 'string' | 'integer' | 'boolean' | 'time' | 'map' | 'list' | 'struct' | 'raw'
   readonly items?: Shape
   readonly fields?: ReadonlyMap<string, Field>
+  /** Fields that are there even when they are empty. */
+  readonly written?: readonly string[]
 }
 
 interface Field {
@@ -71,54 +121,48 @@ const omit = (shape: Shape): Field => ({ shape, empty: 'omit' })
 const write = (shape: Shape): Field => ({ shape, empty: 'write' })
 const keep = (shape: Shape): Field => ({ shape, empty: 'keep' })
 
-const ownerReference: Shape = {
-  type: 'v1.OwnerReference',
-  of: 'struct',
-  fields: new Map([
-    ['apiVersion', write(string)],
-    ['kind', write(string)],
-    ['name', write(string)],
-    ['uid', write(uid)],
-    ['controller', keep(bool)],
-    ['blockOwnerDeletion', keep(bool)],
-  ]),
+function structOf(type: string, given: Readonly<Record<string, Field>>): Shape {
+  const fields = new Map(Object.entries(given))
+  const written = [...fields.keys()].filter((key) => given[key]!.empty === 'write')
+  return { type, of: 'struct', fields, written }
 }
 
-const managedFieldsEntry: Shape = {
-  type: 'v1.ManagedFieldsEntry',
-  of: 'struct',
-  fields: new Map([
-    ['manager', omit(string)],
-    ['operation', omit({ type: 'v1.ManagedFieldsOperationType', of: 'string' })],
-    ['apiVersion', omit(string)],
-    ['time', keep(time)],
-    ['fieldsType', omit(string)],
-    ['fieldsV1', keep(raw)],
-    ['subresource', omit(string)],
-  ]),
-}
+const ownerReference = structOf('v1.OwnerReference', {
+  apiVersion: write(string),
+  kind: write(string),
+  name: write(string),
+  uid: write(uid),
+  controller: keep(bool),
+  blockOwnerDeletion: keep(bool),
+})
 
-const objectMeta: Shape = {
-  type: 'v1.ObjectMeta',
-  of: 'struct',
-  fields: new Map([
-    ['name', omit(string)],
-    ['generateName', omit(string)],
-    ['namespace', omit(string)],
-    ['selfLink', omit(string)],
-    ['uid', omit(uid)],
-    ['resourceVersion', omit(string)],
-    ['generation', omit(int64)],
-    ['creationTimestamp', omit(time)],
-    ['deletionTimestamp', keep(time)],
-    ['deletionGracePeriodSeconds', keep(int64)],
-    ['labels', omit(strings)],
-    ['annotations', omit(strings)],
-    ['ownerReferences', omit(listOf(ownerReference))],
-    ['finalizers', omit(listOf(string))],
-    ['managedFields', omit(listOf(managedFieldsEntry))],
-  ]),
-}
+const managedFieldsEntry = structOf('v1.ManagedFieldsEntry', {
+  manager: omit(string),
+  operation: omit({ type: 'v1.ManagedFieldsOperationType', of: 'string' }),
+  apiVersion: omit(string),
+  time: keep(time),
+  fieldsType: omit(string),
+  fieldsV1: keep(raw),
+  subresource: omit(string),
+})
+
+const objectMeta = structOf('v1.ObjectMeta', {
+  name: omit(string),
+  generateName: omit(string),
+  namespace: omit(string),
+  selfLink: omit(string),
+  uid: omit(uid),
+  resourceVersion: omit(string),
+  generation: omit(int64),
+  creationTimestamp: omit(time),
+  deletionTimestamp: keep(time),
+  deletionGracePeriodSeconds: keep(int64),
+  labels: omit(strings),
+  annotations: omit(strings),
+  ownerReferences: omit(listOf(ownerReference)),
+  finalizers: omit(listOf(string)),
+  managedFields: omit(listOf(managedFieldsEntry)),
+})
 
 /** Reads on after an error, but reports only the first, in the order of the keys' names. */
 class Reader {
@@ -206,8 +250,8 @@ class Reader {
       const written = field.empty === 'omit' && isEmpty(read) ? undefined : read
       if (written !== value[key]) changes.set(key, written)
     }
-    for (const [key, { empty, shape: inner }] of shape.fields!) {
-      if (empty === 'write' && (getOwn(value, key) ?? null) === null) changes.set(key, emptyOf(inner))
+    for (const key of shape.written!) {
+      if ((getOwn(value, key) ?? null) === null) changes.set(key, emptyOf(shape.fields!.get(key)!.shape))
     }
     return changes.size === 0 ? value : withChanges(value, changes)
   }
@@ -223,14 +267,15 @@ function withChanges(value: Record<string, unknown>, changes: ReadonlyMap<string
 function emptyOf(shape: Shape): unknown {
   if (shape.of === 'string') return ''
   if (shape.of !== 'struct') return undefined
-  const written = [...shape.fields!].filter(([, field]) => field.empty === 'write')
-  return Object.fromEntries(written.map(([key, field]) => [key, emptyOf(field.shape)]))
+  return Object.fromEntries(shape.written!.map((key) => [key, emptyOf(shape.fields!.get(key)!.shape)]))
 }
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === '' || value === 0) return true
   if (Array.isArray(value)) return value.length === 0
-  return isMap(value) && Object.keys(value).length === 0
+  if (!isMap(value)) return false
+  for (const _ in value) return false
+  return true
 }
 
 const sortedKeys = (value: Record<string, unknown>) =>
