@@ -16,6 +16,7 @@ export class JsonPathError extends Error {
  * `[?(@.type=="Ready")]`.
  */
 export function compileJsonPath(path: string): JsonPath {
+  if (PLAIN_PATH.test(path)) return plainPath(path.split('.').slice(1))
   const steps = new Parser(path).steps()
   return (document) => {
     let values: readonly unknown[] = [document]
@@ -24,6 +25,20 @@ export function compileJsonPath(path: string): JsonPath {
       if (values.length === 0) break
     }
     return values
+  }
+}
+
+/** `.spec.size`: as most paths are. */
+const PLAIN_PATH = /^(\.[A-Za-z_]\w*)+$/
+
+function plainPath(names: readonly string[]): JsonPath {
+  return (document) => {
+    let value = document
+    for (const name of names) {
+      value = isObject(value) ? getOwn(value, name) : undefined
+      if (value === undefined) return []
+    }
+    return [value]
   }
 }
 

@@ -65,7 +65,7 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
   const metadata = listMetadata(served, listing, media.as !== undefined)
   if (media.as === 'Table') {
     if (media.format === 'json' && !media.pretty && include === 'Metadata') {
-      return await send(reply, 200, tableChunks(reply, served, listing, metadata))
+      return await sendWritten(reply, tableWriter(reply, served, listing, metadata))
     }
     const rows = listing.views.map(({ object }) => tableRow(served, object, include, now))
     return await sendValue(reply, 200, inVersion(media, table(served, rows, metadata)))
@@ -77,7 +77,7 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
   if (media.as === 'PartialObjectMetadata') {
     throw notAcceptable(`you requested ${media.as}, but the requested object is a list (*${goType(served)}List)`)
   }
-  if (media.format === 'json' && !media.pretty) return await send(reply, 200, listChunks(served, listing, metadata))
+  if (media.format === 'json' && !media.pretty) return await sendWritten(reply, listWriter(served, listing, metadata))
   const items = listing.views.map(({ object }) => itemOf(served, object))
   await sendValue(reply, 200, {
     apiVersion: served.apiVersion,
@@ -118,40 +118,45 @@ export function itemOf(served: Served, object: KubeObject): unknown {
 }
 
 /** The list's JSON, put together from what is kept of every object: no object is encoded again. */
-function listChunks(served: Served, listing: Listing, metadata: unknown): Uint8Array[] {
+function listWriter(served: Served, listing: Listing, metadata: unknown): Writer {
   const { names, crd } = served.definition
+  const { views } = listing
   const head = `{"kind":${JSON.stringify(names.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`
   // A built-in object's JSON starts with its kind and version; an item starts after them.
   const skip = crd ? 0 : `"kind":"${names.kind}","apiVersion":"${served.apiVersion}",`.length
-  const parts: Uint8Array[] = [encoder.encode(head)]
-  let first = true
-  for (const { object, bytes } of listing.views) {
-    if (!first) parts.push(comma)
-    first = false
-    if (!bytes) parts.push(encoder.encode(stringify(itemOf(served, object))))
-    else if (skip > 0 && startsWithKind(bytes)) parts.push(brace, bytes.subarray(1 + skip))
-    else if (skip > 0) parts.push(encoder.encode(stringify(itemOf(served, object))))
-    else parts.push(bytes)
+  const out = new Writer(bytesIn(views) + views.length + ROW_BYTES)
+  out.text(head)
+  for (let i = 0; i < views.length; i++) {
+    const { object, bytes } = views[i]!
+    if (i > 0) out.copy(comma)
+    if (bytes && skip === 0) out.copy(bytes)
+    else if (bytes && startsWithKind(bytes)) {
+      out.copy(brace)
+      out.copy(bytes, 1 + skip)
+    } else out.text(stringify(itemOf(served, object)))
   }
-  parts.push(encoder.encode(']}\n'))
-  return [Buffer.concat(parts)]
+  out.text(']}\n')
+  return out
 }
 
 /** About what a row takes beside the metadata of its object. */
 const ROW_BYTES = 512
 
 /** The table's JSON, put together from what is kept of every object. */
-function tableChunks({ media, now }: Reply, served: Served, listing: Listing, metadata: unknown): Uint8Array[] {
-  const { views } = listing
-  const out = new Writer(views.reduce((total, { bytes }) => total + (bytes?.length ?? 0) + ROW_BYTES, ROW_BYTES))
+function tableWriter({ media, now }: Reply, served: Served, { views }: Listing, metadata: unknown): Writer {
+  const out = new Writer(bytesIn(views) + (views.length + 1) * ROW_BYTES)
   const empty = stringify(inVersion(media, table(served, [], metadata)))
   out.text(empty.slice(0, -']}'.length))
-  views.forEach((view, index) => {
-    if (index > 0) out.text(',')
-    writeTableRow(out, served, view, now)
-  })
+  for (let i = 0; i < views.length; i++) {
+    if (i > 0) out.copy(comma)
+    writeTableRow(out, served, views[i]!, now)
+  }
   out.text(']}\n')
-  return [out.bytes]
+  return out
+}
+
+function bytesIn(views: readonly View[]): number {
+  return views.reduce((total, { bytes }) => total + (bytes?.length ?? 0), 0)
 }
 
 const comma = encoder.encode(',')
@@ -185,16 +190,28 @@ export function asStatusError(error: unknown): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { cause: error, details })
 }
 
-async function send(reply: Reply, status: number, chunks: readonly Uint8Array[], extra: Headers = {}): Promise<void> {
+async function sendWritten(reply: Reply, out: Writer): Promise<void> {
+  await send(reply, 200, [out.bytes], {}, () => out.release())
+}
+
+/** @param sent Told when nobody reads the chunks any more; not at all when the client is gone before. */
+async function send(
+  reply: Reply,
+  status: number,
+  chunks: readonly Uint8Array[],
+  extra: Headers = {},
+  sent?: () => void,
+): Promise<void> {
   const { exchange, media, warnings } = reply
   const headers: Headers = { ...extra, 'content-type': media.contentType, 'cache-control': 'no-cache, private' }
   if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader)
   const size = chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
   if (size < GZIP_BYTES_MIN || !acceptsGzip(exchange)) {
-    exchange.respond(status, headers, chunks)
+    exchange.respond(status, headers, chunks, sent)
     return
   }
   const packed = await compress(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), { level: GZIP_LEVEL })
+  sent?.()
   exchange.respond(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, packed)
 }
 

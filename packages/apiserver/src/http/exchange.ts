@@ -23,7 +23,8 @@ export interface Exchange {
   readonly signal: AbortSignal
   /** Throws 413 when it is larger than a request may be. */
   body(): Promise<Buffer>
-  respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[]): void
+  /** `sent` is called when the body's memory may be used again; never, when the client is gone before. */
+  respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[], sent?: () => void): void
   /** An answer that goes on. */
   stream(status: number, headers: Headers): Outgoing
   /** Names the request in the answer and in the audit log. */
@@ -91,7 +92,7 @@ export function overHttp2(
       return answered
     },
     body: () => collect(stream, headers, patience),
-    respond(status, extra, body) {
+    respond(status, extra, body, sent) {
       answered = status
       if (stream.destroyed || stream.headersSent) return
       const chunks = chunksOf(body)
@@ -99,7 +100,7 @@ export function overHttp2(
       patience.hold(stream, size)
       stream.respond({ ':status': status, ...extra, 'content-length': size }, { endStream: chunks.length === 0 })
       for (let i = 0; i < chunks.length - 1; i++) stream.write(chunks[i])
-      if (chunks.length > 0) stream.end(chunks.at(-1))
+      if (chunks.length > 0) sendLast(stream, chunks.at(-1)!, sent)
     },
     stream(status, extra) {
       answered = status
@@ -126,14 +127,15 @@ export function overHttp1(request: IncomingMessage, response: ServerResponse, pa
       return response.headersSent ? response.statusCode : 0
     },
     body: () => collect(request, request.headers, patience),
-    respond(status, extra, body) {
+    respond(status, extra, body, sent) {
       if (response.headersSent || response.destroyed) return
       const chunks = chunksOf(body)
       const size = bytesOf(chunks)
       patience.hold(response, size)
       response.writeHead(status, { 'audit-id': auditId, ...extra, 'content-length': size })
-      for (const chunk of chunks) response.write(chunk)
-      response.end()
+      for (let i = 0; i < chunks.length - 1; i++) response.write(chunks[i])
+      if (chunks.length > 0) sendLast(response, chunks.at(-1)!, sent)
+      else response.end()
     },
     stream(status, extra) {
       response.writeHead(status, { 'audit-id': auditId, ...extra })
@@ -148,6 +150,18 @@ const AUDIT_ID_MAX = 64
 function auditIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['audit-id']
   return typeof given === 'string' && given !== '' && given.length <= AUDIT_ID_MAX ? given : randomUUID()
+}
+
+/** The callback of a write comes when TLS has taken the bytes over: encrypted, or as a copy. */
+function sendLast(sink: ServerHttp2Stream | ServerResponse, chunk: Uint8Array, sent: (() => void) | undefined): void {
+  if (!sent) {
+    sink.end(chunk)
+    return
+  }
+  sink.write(chunk, (error) => {
+    if (!error) sent()
+  })
+  sink.end()
 }
 
 function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {

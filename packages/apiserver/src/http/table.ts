@@ -69,10 +69,20 @@ export function writeTableRow(out: Writer, served: Served, { object, bytes }: Vi
     out.text(stringify(tableRow(served, object, 'Metadata', now)))
     return
   }
-  const cells = stringify(columnsOf(served).map(({ cell }) => cell(object, now) ?? null))
-  out.text(`{"cells":${cells},"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`)
-  out.copy(json, ...range)
-  out.text('}}')
+  let cells = ''
+  for (const { cell } of columnsOf(served)) cells += `${cells === '' ? '' : ','}${cellText(cell(object, now))}`
+  out.text(`{"cells":[${cells}],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`)
+  out.copy(json, range[0], range[1])
+  out.copy(rowEnd)
+}
+
+const rowEnd = Buffer.from('}}')
+/** What JSON writes between quotes as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+function cellText(value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`
+  return value === undefined ? 'null' : stringify(value)
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -107,14 +117,24 @@ function compileColumn(column: Column): TableColumn {
   const definition = { name, type, format, description: description || defaultDescription(column), priority }
   if (column.cell) return { definition, cell: column.cell }
   const path = compileJsonPath(column.jsonPath ?? '')
-  return { definition, cell: (object, now) => cellOf(type, path, object, now) }
+  const ageOf = type === 'date' ? rememberingAge() : age
+  return { definition, cell: (object, now) => cellOf(type, path, object, now, ageOf) }
+}
+
+/** Objects that were made together have the same age, and stand together in a list. */
+function rememberingAge(): typeof age {
+  let last: { readonly time: string | undefined; readonly now: number; readonly text: string } | undefined
+  return (time, now) => {
+    if (last?.time !== time || last?.now !== now) last = { time, now, text: age(time, now) }
+    return last!.text
+  }
 }
 
 function defaultDescription({ jsonPath }: Column): string {
   return jsonPath ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : ''
 }
 
-function cellOf(type: string, path: JsonPath, object: KubeObject, now: number): unknown {
+function cellOf(type: string, path: JsonPath, object: KubeObject, now: number, ageOf: typeof age): unknown {
   const [value] = path(object)
   if (value === null && type === 'string') return '<no value>'
   if (value === undefined || value === null) return undefined
@@ -128,7 +148,7 @@ function cellOf(type: string, path: JsonPath, object: KubeObject, now: number): 
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined
     case 'date':
-      return typeof value === 'string' ? age(value, now) : undefined
+      return typeof value === 'string' ? ageOf(value, now) : undefined
     default:
       return undefined
   }

@@ -1,3 +1,33 @@
+/**
+ * Memory of the last long answer, for the next one. V8 counts such memory as its
+ * own until it collects, and collects early because of it: a list of megabytes
+ * every second would keep the collector busier than the lists themselves.
+ */
+class Spare {
+  #memory: Buffer | undefined
+  #forgetting: NodeJS.Timeout | undefined
+
+  take(bytes: number): Buffer {
+    const memory = this.#memory
+    if (!memory || memory.length < bytes) return Buffer.allocUnsafeSlow(bytes)
+    this.#memory = undefined
+    return memory
+  }
+
+  keep(memory: Buffer): void {
+    if (memory.length > SPARE_BYTES_MAX || memory.length < (this.#memory?.length ?? 0)) return
+    this.#memory = memory
+    this.#forgetting ??= setTimeout(() => {
+      this.#forgetting = undefined
+      this.#memory = undefined
+    }, SPARE_MS).unref()
+  }
+}
+
+const SPARE_BYTES_MAX = 32 << 20
+const SPARE_MS = 10_000
+const spare = new Spare()
+
 /** Puts a long answer together in one piece of memory, instead of from thousands of small ones. */
 export class Writer {
   #memory: Buffer
@@ -5,7 +35,7 @@ export class Writer {
 
   /** @param expected About how many bytes there will be. */
   constructor(expected: number) {
-    this.#memory = Buffer.allocUnsafe(expected)
+    this.#memory = spare.take(expected)
   }
 
   text(text: string): void {
@@ -13,18 +43,25 @@ export class Writer {
     this.#length += this.#memory.write(text, this.#length)
   }
 
-  copy(source: Buffer, from = 0, to = source.length): void {
+  copy(source: Uint8Array, from = 0, to = source.length): void {
     this.#reserve(to - from)
-    this.#length += source.copy(this.#memory, this.#length, from, to)
+    this.#memory.set(from === 0 && to === source.length ? source : source.subarray(from, to), this.#length)
+    this.#length += to - from
   }
 
+  /** Good until `release`. */
   get bytes(): Buffer {
     return this.#memory.subarray(0, this.#length)
   }
 
+  /** To be called at most once, when nobody reads the bytes any more. When in doubt, never: then they are collected. */
+  release(): void {
+    spare.keep(this.#memory)
+  }
+
   #reserve(more: number): void {
     if (this.#length + more <= this.#memory.length) return
-    const larger = Buffer.allocUnsafe(2 * (this.#length + more))
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#length + more))
     this.#memory.copy(larger, 0, 0, this.#length)
     this.#memory = larger
   }
