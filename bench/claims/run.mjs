@@ -159,14 +159,15 @@ async function countWrites(client) {
   let counts = {}
   for (const type of [claims, aggregates, parts, events]) {
     const { metadata } = await client.list(type)
+    let { resourceVersion } = metadata
     const follow = async () => {
-      for await (const { type: how, object } of client.watch(type, {
-        resourceVersion: metadata.resourceVersion,
-        signal: ending.signal,
-      })) {
-        const what = type === events && how === 'ADDED' ? ` ${object.involvedObject.kind} ${object.reason}` : ''
-        const name = `${type.kind} ${how}${what}`
-        counts[name] = (counts[name] ?? 0) + 1
+      while (!ending.signal.aborted) {
+        for await (const { type: how, object } of client.watch(type, { resourceVersion, signal: ending.signal })) {
+          resourceVersion = object.metadata.resourceVersion
+          const what = type === events && how === 'ADDED' ? ` ${object.involvedObject.kind} ${object.reason}` : ''
+          const name = `${type.kind} ${how}${what}`
+          counts[name] = (counts[name] ?? 0) + 1
+        }
       }
     }
     follow().catch((error) => ending.signal.aborted || console.error(error))

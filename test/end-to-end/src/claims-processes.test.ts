@@ -89,12 +89,59 @@ async function race(kubeconfig: string, processes: number): Promise<void> {
       throw new Error(`${error}: ${await count()} of ${left}`)
     })
     for (const aggregate of await list(aggregateType)) assert.equal(statusOf(aggregate).aggregatedResources.length, 3)
+    await toldOnBothSides(client)
+    await shownToPeople(client)
     for (const { type } of [mysqlInstance, bucket]) await client.deleteCollection(type, { namespace: 'default' })
     await eventually('all is gone', async () => String(await count()) === '0,0', 300_000)
   } finally {
     for (const crew of crews) await crew.stop('SIGKILL')
     client.close()
   }
+}
+
+/** Whoever looks at a claim, at what it is bound to or at a part of that is told of the others. */
+async function toldOnBothSides(client: HttpClient): Promise<void> {
+  const wanted = [
+    'MySQLInstance ChoseClass',
+    'MySQLInstance Provisioned',
+    'MySQLInstance BoundToResource',
+    'AggregateResource BoundToClaim',
+    'AggregateResource Aggregated',
+    'NopResource BoundToAggregate',
+    'Bucket BoundToResource',
+    'NopResource BoundToClaim',
+  ]
+  await eventually(`there are events of ${wanted.join(', ')}`, async () => {
+    const told = new Set(
+      (await client.list(eventType)).items.map((event) => `${involved(event).kind} ${event['reason']}`),
+    )
+    return wanted.every((each) => told.has(each))
+  })
+}
+
+const eventType: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
+const involved = (event: KubeObject) => event['involvedObject'] as { readonly kind: string }
+
+/** What `kubectl get` shows of claims. */
+async function shownToPeople(client: HttpClient): Promise<void> {
+  const { group, version, resource } = mysqlInstance.type
+  const path = `/apis/${group}/${version}/namespaces/default/${resource}`
+  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1'
+  const { columnDefinitions, rows } = await client.read<Table>(path, { accept })
+  assert.deepEqual(
+    columnDefinitions.map(({ name }) => name.toUpperCase()),
+    ['NAME', 'CLASS', 'RESOURCE', 'PHASE', 'READY', 'AGE'],
+  )
+  for (const { cells } of rows) {
+    const [name, type, bound, phase, ready] = cells
+    assert.deepEqual([type, phase, ready], ['three', 'Bound', 'True'])
+    assert.match(String(bound), new RegExp(`^default-${name}-\\w{5}$`))
+  }
+}
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[]
+  readonly rows: readonly { readonly cells: readonly unknown[] }[]
 }
 
 test('AGG9 CLM3 processes race on one embedded server and are killed', { timeout: 1_200_000 }, async () => {

@@ -17,16 +17,20 @@ function bytesOf(body: Readable, length: string | readonly string[] | undefined)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const cut = () => new Error('the connection was lost in the middle of an answer')
+    let ended = false
     body.on('data', (chunk: Buffer) => chunks.push(chunk))
     body.on('error', reject)
     body.on('end', () => {
+      ended = true
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
       // A lost HTTP/2 connection ends its streams as if all had been said.
       const reset = (body as { rstCode?: number }).rstCode
       if (reset || (length !== undefined && Number(length) !== bytes.length)) reject(cut())
       else resolve(bytes)
     })
-    body.on('close', () => reject(cut()))
+    body.on('close', () => {
+      if (!ended) reject(cut())
+    })
   })
 }
 

@@ -67,6 +67,7 @@ export class Http2Link implements Link {
       }
       this.#streams.add(stream)
       let failure: unknown
+      let answered = false
       const cancel = () => stream.close(constants.NGHTTP2_CANCEL)
       signal?.addEventListener('abort', cancel)
       stream.on('error', (error) => {
@@ -75,10 +76,11 @@ export class Http2Link implements Link {
       stream.on('close', () => {
         this.#streams.delete(stream)
         signal?.removeEventListener('abort', cancel)
-        // A settled promise stays as it is: this is for those that never had an answer.
+        if (answered) return
         reject(signal?.aborted ? signal.reason : this.#lost(failure, stream.id, stream.rstCode))
       })
       stream.on('response', (answer) => {
+        answered = true
         // From here on whoever reads the body cancels by destroying it.
         signal?.removeEventListener('abort', cancel)
         resolve({ status: answer[':status'] ?? 0, headers: answer as Answer['headers'], body: stream })

@@ -66,7 +66,7 @@ async function gather(turn: Turn): Promise<Facts | undefined> {
   const kept = claim.metadata.finalizers?.includes(claimFinalizer) ?? false
   if (name && !turn.type) return undefined
   if (isDeleted(claim) && !kept) return undefined
-  turn.offer = name ? await readOffer(turn, name, signal) : undefined
+  turn.offer = name ? await readOffer(turn, name, isDeleted(claim) || resourceRef.uid !== undefined, signal) : undefined
   return {
     deleted: isDeleted(claim),
     named: name !== undefined,
@@ -77,13 +77,26 @@ async function gather(turn: Turn): Promise<Facts | undefined> {
   }
 }
 
-async function readOffer({ kit, type }: Turn, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
-  try {
-    return await kit.client.get(type!, { name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
+/**
+ * What the claim refers to. `surely`: that there is none has consequences, so
+ * it is not enough that we have not heard of it yet. Whoever wrote this
+ * revision of the claim had.
+ */
+async function readOffer(
+  { kit, type, claim }: Turn,
+  name: string,
+  surely: boolean,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const { resourceVersion } = claim.metadata
+  for (const options of [{ signal }, ...(surely && resourceVersion ? [{ resourceVersion, signal }] : [])]) {
+    try {
+      return await kit.client.get(type!, { name }, options)
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
   }
+  return undefined
 }
 
 function offerFacts(offer: KubeObject, claim: KubeObject, reference: Reference | undefined): OfferFacts {

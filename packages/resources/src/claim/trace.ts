@@ -39,19 +39,15 @@ export async function traceClaim(options: TraceOptions, claim: KubeObject): Prom
   return { ...traced(claim), children }
 }
 
-/** What somebody has to look at: the first object, from the leaves up, that is not ready for a reason of its own. */
+/**
+ * What somebody has to look at: the first object, from the leaves up, that is
+ * not ready for a reason of its own. One that lacks a value of another is not
+ * to blame for as long as there is any that is.
+ */
 export function deepestCause(tree: Traced): Traced | undefined {
   if (tree.ready === 'True') return undefined
-  for (const below of [...tree.children, ...tree.waitsFor]) {
-    if (below.waitsFor.some(({ ready }) => ready !== 'True')) continue
-    const cause = deepestCause(below)
-    if (cause) return cause
-  }
-  for (const below of [...tree.children, ...tree.waitsFor]) {
-    const cause = deepestCause(below)
-    if (cause) return cause
-  }
-  return tree
+  const causes = [...tree.children, ...tree.waitsFor].flatMap((below) => deepestCause(below) ?? [])
+  return causes.find(({ why }) => !why.startsWith('cannot resolve references')) ?? causes[0] ?? tree
 }
 
 async function traceReference(options: TraceOptions, reference: Reference, depth = 0): Promise<Traced> {
