@@ -296,6 +296,38 @@ conformance(
       await t.apply(`${widgets.path(ns, 'v2')}/a`, 'bob', widgets.object('a', { spec: { n: 2 } }, 'v2'))
       await t.apply(`${widgets.path(ns, 'v2')}/a`, 'alice', widgets.object('a', { spec: { n: 3 } }, 'v2'))
     },
+    'custom objects: nulls are judged before they are dropped': async (t) => {
+      const widgets = await define(t, {
+        properties: {
+          spec: {
+            type: 'object',
+            required: ['any'],
+            properties: {
+              text: { type: 'string' },
+              filled: { type: 'string', default: 'default' },
+              maybe: { type: 'string', nullable: true },
+              any: { 'x-kubernetes-preserve-unknown-fields': true },
+              list: { type: 'array', items: { type: 'object', properties: { key: { type: 'string' } } } },
+              map: { type: 'object', additionalProperties: { type: 'string' } },
+            },
+          },
+        },
+      })
+      const one = `${widgets.path(await t.namespace())}/a`
+      const apply = (spec: object | null, options = {}) =>
+        t.apply(one, 'alice', widgets.object('a', { spec }), { query: { force: 'true' }, ...options })
+      await apply({ any: 1, text: null })
+      await apply({ any: 1, list: [{ key: 'a' }, { key: null }] })
+      await apply({ any: 1, list: [null] })
+      await apply({ any: 1, map: { a: null } })
+      await apply({ text: 'a' })
+      await apply(null)
+      await apply({ any: null, filled: null, maybe: null })
+      await t.get(one)
+      await apply({ any: null, filled: null, maybe: null })
+      await apply({ any: { deep: null }, text: null })
+      await apply({ any: { deep: null }, text: 'a' })
+    },
   },
   { managedFields: true },
 )

@@ -238,6 +238,45 @@ conformance('defaulting', {
     await t.post(widgets.path(ns, 'v2'), widgets.object('b', { spec: {} }, 'v2'), { pick: specOf })
     await t.get(`${widgets.path(ns, 'v1')}/b`, { pick: specOf })
   },
+  'a dry run shows the defaults of the stored version': async (t) => {
+    const version = (name: string, value?: string) => ({
+      name,
+      served: true,
+      storage: name === 'v1',
+      schema: { openAPIV3Schema: { type: 'object', properties: spec({ s: { type: 'string', default: value } }) } },
+    })
+    const widgets = await define(t, { versions: [version('v1', 'one'), version('v2'), version('v3', 'three')] })
+    const ns = await t.namespace()
+    const dry = { query: { dryRun: 'All' }, pick: specOf }
+    for (const name of ['v1', 'v2', 'v3']) {
+      const path = widgets.path(ns, name)
+      await t.post(path, widgets.object('a', { spec: {} }, name), dry)
+      await t.apply(`${path}/a`, 'alice', widgets.object('a', { spec: {} }, name), dry)
+    }
+    await t.post(widgets.path(ns, 'v1'), widgets.object('b', { spec: { s: 'given' } }, 'v1'), { pick: specOf })
+    await t.mergePatch(`${widgets.path(ns, 'v2')}/b`, { spec: { s: null } }, dry)
+  },
+  'a status that nobody sent': async (t) => {
+    const status = {
+      type: 'object',
+      default: { phase: 'Waiting' },
+      properties: { phase: { type: 'string' }, n: { type: 'integer', default: 3 } },
+    }
+    const version = { name: 'v1', served: true, storage: true, subresources: { status: {} } }
+    const properties = { ...spec({ s: { type: 'string' } }), status }
+    const widgets = await define(t, {
+      versions: [{ ...version, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+    })
+    const path = widgets.path(await t.namespace())
+    const pick = (body: Loose) => ({ spec: body.spec, status: body.status })
+    const sent = { spec: { s: 'a' }, status: { phase: 'Mine' } }
+    await t.post(path, widgets.object('a', sent), { query: { dryRun: 'All' }, pick })
+    await t.apply(`${path}/a`, 'alice', widgets.object('a', { spec: { s: 'a' } }), { query: { dryRun: 'All' }, pick })
+    await t.post(path, widgets.object('a', sent), { pick })
+    await t.get(`${path}/a`, { pick })
+    await t.mergePatch(`${path}/a`, { spec: { s: 'b' } }, { query: { dryRun: 'All' }, pick })
+    await t.mergePatch(`${path}/a/status`, { status: null }, { pick })
+  },
   'built-in kinds': async (t) => {
     const ns = await t.namespace()
     await t.post(`/api/v1/namespaces/${ns}/secrets`, { metadata: { name: 'a' }, stringData: { k: 'v' } })

@@ -50,9 +50,19 @@ export function complete(request: WriteRequest, object: KubeObject, strictErrors
   const { strategy } = request.served.definition
   const shaped = strategy.decode
     ? strategy.decode(object, request.served.version.name, unknown)
-    : custom(request, object, unknown)
+    : custom(request, object, { unknown })
   reportUnknown(request, strictErrors, unknown ?? [])
   return keepReset(object, shaped)
+}
+
+/**
+ * The same for what was applied. The real server does not decode that again: its nulls are judged like other values, and
+ * are gone only from what is stored.
+ */
+export function completeApplied(request: WriteRequest, object: KubeObject): KubeObject {
+  const { crd } = request.served.definition
+  if (!crd) return complete({ ...request, fieldValidation: 'Ignore' }, object)
+  return keepReset(object, custom(request, object, { nulls: true }))
 }
 
 /** An empty list asks for managedFields to start anew. Go's objects tell it from none, ours only here. */
@@ -62,8 +72,12 @@ function keepReset({ metadata }: KubeObject, shaped: KubeObject): KubeObject {
   return { ...shaped, metadata: { ...shaped.metadata, managedFields } }
 }
 
-function custom({ served }: WriteRequest, object: KubeObject, unknown: string[] | undefined): KubeObject {
-  const { object: shaped, error } = served.schema.shape(object, { unknown })
+function custom(
+  { served }: WriteRequest,
+  object: KubeObject,
+  options: { readonly unknown?: string[]; readonly nulls?: boolean },
+): KubeObject {
+  const { object: shaped, error } = served.schema.shape(object, options)
   if (error) throw new UnfitError(error)
   return shaped
 }

@@ -9,7 +9,7 @@ import { PreconditionError } from '../store/store.js'
 import { commit, settled } from './commit.js'
 import { named } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
-import { toStorage } from './storage.js'
+import { imagined, toStorage, withoutNulls } from './storage.js'
 import { checkValid } from './validate.js'
 
 /** POST: the whole life of one create, from body to stored. */
@@ -41,13 +41,14 @@ export async function createDecoded(
   const tracked = options.tracked ? decoded : await track(engine, request, decoded)
   const review = admissionOf(engine, request, 'CREATE')
   const admitted = review ? await review.mutate(tracked, undefined) : tracked
-  const object = born(engine, request, admitted)
+  const judged = born(engine, request, admitted)
   const context = contextOf(engine, request)
-  served.definition.strategy.prepare?.(object as Record<string, unknown>, undefined, context)
-  checkValid(request, object, undefined, context)
-  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata))
-  if (review) await review.validate(object, undefined)
-  await served.definition.strategy.authorizeWrite?.(object, undefined, context)
+  served.definition.strategy.prepare?.(judged as Record<string, unknown>, undefined, context)
+  checkValid(request, judged, undefined, context)
+  if (served.definition.crd) request.warnings.push(...finalizerWarnings(judged.metadata))
+  if (review) await review.validate(judged, undefined)
+  await served.definition.strategy.authorizeWrite?.(judged, undefined, context)
+  const object = options.tracked ? withoutNulls(request, judged) : judged
 
   const name = object.metadata.name!
   const key = served.key(request.namespace, name)
@@ -55,7 +56,7 @@ export async function createDecoded(
     await settled(engine, key)
     throw existing(request, object)
   }
-  if (dryRun) return unstored(object, true)
+  if (dryRun) return await imagined(engine, request, object, true)
   try {
     const stored = served.isStorage ? object : await toStorage(engine, request, object)
     const [change] = await commit(engine, [{ do: 'put', key, object: stored, expect: 'absent' }])

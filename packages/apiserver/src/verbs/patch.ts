@@ -13,7 +13,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { asWarning, complete } from '../admission/decode.js'
+import { asWarning, complete, completeApplied } from '../admission/decode.js'
 import { UnfitError } from '../admission/unfit.js'
 import type { Engine } from '../engine.js'
 import { checkMayCreate, createDecoded } from './create.js'
@@ -136,7 +136,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
     if (request.fieldValidation === 'Strict' && body.strictErrors.length > 0) {
       throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${body.strictErrors.join(', ')}`)
     }
-    return { object: sameAsUrl(request, complete({ ...request, fieldValidation: 'Ignore' }, object)), tracked: true }
+    return { object: sameAsUrl(request, completeApplied(request, object)), tracked: true }
   }
   // The object may come or go between our look and our write: then look again.
   for (;;) {

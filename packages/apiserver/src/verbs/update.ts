@@ -17,7 +17,7 @@ import { commit, settled } from './commit.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
-import { toStorage } from './storage.js'
+import { imagined, toStorage, withoutNulls } from './storage.js'
 import { checkValid } from './validate.js'
 
 // Only writers that wait for somebody else in between (webhooks, conversion)
@@ -67,7 +67,7 @@ export async function modify(
     const seen = served.view(tip)
     const live = (seen instanceof Promise ? await seen : seen).object
     const object = await changed(engine, request, live, propose)
-    if (request.dryRun) return unstored(object)
+    if (request.dryRun) return await imagined(engine, request, object)
     const vanishing = vanishes(request, object)
     if (!vanishing && equal(object, live)) return await unchanged(engine, request, tip)
     try {
@@ -96,7 +96,8 @@ async function changed(
   try {
     const proposed = propose(live)
     const proposal = proposed instanceof Promise ? await proposed : proposed
-    return withoutNewTimes(await settle(engine, request, proposal, live), live)
+    const object = withoutNewTimes(await settle(engine, request, proposal, live), live)
+    return proposal.tracked ? withoutNulls(request, object) : object
   } catch (error) {
     await settled(engine, request.served.key(request.namespace, request.name))
     throw error

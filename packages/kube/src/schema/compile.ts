@@ -41,11 +41,12 @@ export interface CompiledSchema {
    * All that happens between the wire, or the store, and an object of the kind,
    * in the real server's order: metadata typed, unknown fields and pointless
    * nulls dropped, embedded resources typed, defaults filled in (unless the
-   * object was converted: it got those of the version it came from).
+   * object was converted: it got those of the version it came from). With
+   * `nulls`, those that no default replaces stay, to be judged.
    */
   shape<T extends Obj>(
     object: T,
-    options?: CoerceOptions & { readonly defaults?: boolean },
+    options?: CoerceOptions & { readonly defaults?: boolean; readonly nulls?: boolean },
   ): { readonly object: T; readonly error?: string }
   /**
    * Complaints, worded and placed as kube-apiserver does. With `old`, what the
@@ -71,7 +72,8 @@ export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
       const typed = typeMetadata(object, options)
       if (typed.error !== undefined) return typed
       const pruned = prune(typed.object, root, true, options.unknown)
-      const { object: shaped, error } = typeEmbedded(dropNulls(pruned, root) as typeof object, root, options)
+      const fitting = (options.nulls ? pruned : dropNulls(pruned, root)) as typeof object
+      const { object: shaped, error } = typeEmbedded(fitting, root, options)
       if (error !== undefined) return { object, error }
       return { object: options.defaults === false ? shaped : (applyDefaults(shaped, root) as typeof object) }
     },
