@@ -3,7 +3,9 @@ import { type Log, sleep } from '@crosstie/controller'
 import {
   type Client,
   conditionsOf,
+  equal,
   isNotFound,
+  type Json,
   type KubeObject,
   messageOf,
   type ResourceType,
@@ -35,6 +37,21 @@ export async function installDefinition(client: Client, crd: KubeObject, log: Lo
     log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
   }
   await untilServed(client, name, signal)
+}
+
+/**
+ * Writes into a definition that somebody else brought how its versions are
+ * converted, if it says something else. What else it says stays.
+ */
+export async function writeConversion(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
+  const name = crd.metadata.name!
+  const { conversion } = crd['spec'] as { conversion?: Json }
+  if (!conversion) return
+  const found = await client.get(DEFINITIONS, { name }, { signal })
+  if (equal((found['spec'] as { conversion?: Json }).conversion, conversion)) return
+  const operations = [{ op: 'add', path: '/spec/conversion', value: conversion }] as const
+  await client.patch(DEFINITIONS, { name }, { type: 'json', operations }, { signal, fieldManager: FIELD_MANAGER })
+  log.info('changed how versions are converted', { definition: name })
 }
 
 const LOOK_MAX_MS = 5_000

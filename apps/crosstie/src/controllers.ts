@@ -16,6 +16,7 @@ import {
   aggregateCrd,
   type Budgets,
   budgets,
+  type ConversionEndpoint,
   claimController,
   countStates,
   type Features,
@@ -28,7 +29,7 @@ import {
   queryController,
   reconcileProviderConfig,
 } from '@crosstie/resources'
-import { awaitDefinitions, installDefinition } from './controllers-install.js'
+import { awaitDefinitions, installDefinition, writeConversion } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
 import type { Registry } from './registry.js'
 
@@ -43,6 +44,8 @@ export interface ControlOptions {
   readonly cached?: boolean
   /** Leave the CustomResourceDefinitions as they are. */
   readonly skipDefinitions?: boolean
+  /** Who converts between versions of kinds. Absent: only the newest version of each is served. */
+  readonly conversion?: ConversionEndpoint | undefined
   /** How often what is settled is looked at again. */
   readonly pollSeconds?: number
   /** Calls a second that one set of credentials may make. */
@@ -154,7 +157,7 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
-    const definitions = [kind.crd(), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
+    const definitions = [kind.crd(this.#options.conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
     if (!(await this.#install(...definitions))) return
     const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
     this.#controllers.start(managedController(kind, options))
@@ -209,7 +212,10 @@ export class ControlPlane implements AsyncDisposable {
     const { client, log, skipDefinitions } = this.#options
     const { signal } = this.#stop
     const served = skipDefinitions
-      ? this.#untilDone('look for definitions', () => awaitDefinitions(client, definitions, log, signal))
+      ? this.#untilDone('look for definitions', async () => {
+          await awaitDefinitions(client, definitions, log, signal)
+          for (const crd of definitions) await writeConversion(client, crd, log, signal)
+        })
       : this.#untilDone('install definitions', async () => {
           await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, signal)))
         })

@@ -8,12 +8,8 @@ export { claimKinds } from './claim/kinds.js'
 export type { ClaimOptions } from './claim/kit.js'
 export { operatorRoles } from './claim/roles.js'
 export { deepestCause, type Traced, traceClaim } from './claim/trace.js'
-export {
-  type ConversionEndpoint,
-  type ConversionOptions,
-  type ConversionServer,
-  serveConversions,
-} from './conversion/serve.js'
+export type { ConversionEndpoint, ConversionService } from './conversion/endpoint.js'
+export { type ConversionOptions, type ConversionServer, serveConversions } from './conversion/serve.js'
 export type { ManagedKind } from './definition/define.js'
 export { checkTogether } from './definition/patterns.js'
 export type { Provider, ProviderHost, StartedProvider } from './definition/provider.js'

@@ -215,6 +215,7 @@ export function commandSuite(program: () => Program): void {
     assert.match(told, /^Name: +a\nKind: +NopResource\.nop\.crossplane\.io\n/)
     assert.match(told, /Conditions:\n +TYPE +STATUS[\s\S]*Ready +True +Available/)
     assert.match(told, /Spec:\n[\s\S]*size: 2\n[\s\S]*Status:\n[\s\S]*id: a\n/)
+    assert.doesNotMatch(told, /crosstie\.io\/creating/, 'how it was made is of no interest any more')
     const claim = await ok('describe', 'mysqlinstance/sql', '-n', 'shop')
     assert.match(claim, /References:\n[\s\S]*resourceRef +AggregateResource shop-sql-\w+ +Ready/)
     const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {password: hunter2, host: db}\n'

@@ -6,71 +6,9 @@ import { after, describe, test } from 'node:test'
 import { startServer } from '@crosstie/apiserver'
 import { apiVersionOf, type KubeObject } from '@crosstie/kube'
 import { serveConversions } from '@crosstie/resources'
-import { absent, defineManaged, present, s } from '@crosstie/resources/provider'
+import { diskOf } from './disk-provider.js'
 import { startRealKubernetes } from './oracle.js'
 import { condition, Plane } from './plane.js'
-
-/** What the first version had in one number, the second has in an object. */
-function diskOf() {
-  const disks = new Map<string, { gigabytes: number; fast: boolean }>()
-  const kind = defineManaged({
-    group: 'versions.crosstie.io',
-    version: 'v1beta1',
-    kind: 'Disk',
-    parameters: s.object({
-      zone: s.identifier(s.string()),
-      capacity: s.object({ gigabytes: s.integer(), fast: s.optional(s.boolean()) }),
-    }),
-    observation: s.object({}),
-    versions: [
-      {
-        version: 'v1alpha1',
-        parameters: s.object({
-          zone: s.identifier(s.string()),
-          sizeGb: s.integer(),
-          fast: s.optional(s.boolean()),
-        }),
-        toCurrent: ({ sizeGb, fast, ...rest }) => ({
-          ...rest,
-          ...(sizeGb === undefined && fast === undefined
-            ? {}
-            : {
-                capacity: {
-                  ...(sizeGb === undefined ? {} : { gigabytes: sizeGb }),
-                  ...(fast === undefined ? {} : { fast }),
-                },
-              }),
-        }),
-        fromCurrent: ({ capacity, ...rest }) => {
-          const { gigabytes, fast } = (capacity ?? {}) as { gigabytes?: number; fast?: boolean }
-          return {
-            ...rest,
-            ...(gigabytes === undefined ? {} : { sizeGb: gigabytes }),
-            ...(fast === undefined ? {} : { fast }),
-          }
-        },
-      },
-    ],
-    name: 'chosen',
-    consistencySeconds: 0,
-    connect: () => disks,
-    async observe({ client, externalName, forProvider }) {
-      const capacity = client.get(externalName)
-      return capacity ? present({ ready: true, atProvider: { zone: forProvider.zone, capacity } }) : absent
-    },
-    async create({ client, externalName, forProvider }) {
-      client.set(externalName, { fast: false, ...forProvider.capacity })
-      return {}
-    },
-    async update({ client, externalName, forProvider }) {
-      client.set(externalName, { fast: false, ...forProvider.capacity })
-    },
-    async delete({ client, externalName }) {
-      client.delete(externalName)
-    },
-  })
-  return { kind, disks }
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 const fieldsOf = (object: KubeObject): any => object['spec']

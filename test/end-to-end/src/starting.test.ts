@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
+import { startRealKubernetes } from './oracle.js'
 import { Program } from './program.js'
 
 /** Kinds that refer to each other, so that some are watched before they are there. */
@@ -26,5 +27,38 @@ describe('starting', { timeout: 600_000 }, () => {
     assert.ok(await program.plane!.says(/^ {2}kinds +\d+ managed/m, 180_000))
     await makesTheFirst(program)
     assert.doesNotMatch(program.plane!.errors, TROUBLE)
+  })
+})
+
+const real = await startRealKubernetes()
+const skip = typeof real === 'string' ? real : false
+
+describe('starting on the real kube-apiserver', { skip, timeout: 600_000 }, () => {
+  if (typeof real === 'string') return
+  after(async () => await real[Symbol.asyncDispose]())
+
+  test('definitions that others bring are waited for, which is told once', async () => {
+    await using program = await Program.on(real.kubeconfig)
+    await using controllers = program.start(
+      ...['controllers', '--standalone', '--skip-definitions', '--providers', PROVIDERS],
+    )
+    const told = await controllers.says(
+      /"level":"warn","message":"waiting for definitions[^\n]*"missing":\[[^\n]*/,
+      180_000,
+    )
+    assert.match(told?.[0] ?? '', /crosstie manifests --only crds/)
+    const definitions = await program.ok('manifests', '--only', 'crds', '--providers', PROVIDERS)
+    const applied = await program.run(['apply', '-f', '-'], { input: definitions })
+    assert.equal(applied.code, 0, applied.err)
+    await makesTheFirst(program)
+    assert.doesNotMatch(controllers.errors, TROUBLE)
+  })
+
+  test('definitions that it brings itself are served before anything is asked for', async () => {
+    await using program = await Program.on(real.kubeconfig)
+    await using controllers = program.start('controllers', '--standalone', '--providers', `${PROVIDERS},sql`)
+    assert.ok(await controllers.says(/installed a definition[^\n]*postgresql/, 180_000))
+    await program.ok('wait', 'nopresource/first', '--timeout', '3m')
+    assert.doesNotMatch(controllers.errors, TROUBLE)
   })
 })

@@ -46,11 +46,18 @@ function orNothing(error: unknown): [] {
 
 /** Bookkeeping of the control plane, and copies of the whole object. */
 const DULL_ANNOTATION = /^(kubectl\.kubernetes\.io\/last-applied|crosstie\.io\/(applied-keys|secret-revisions))/
+/** Says who began to create; of interest until that is known to have succeeded. */
+const CREATING = 'crosstie.io/creating'
+
+function isWorthShowing(object: KubeObject, annotation: string): boolean {
+  const synced = () => conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'True')
+  return !DULL_ANNOTATION.test(annotation) && !(annotation === CREATING && synced())
+}
 
 function heading(object: KubeObject, paint: Paint): string[] {
   const { metadata, apiVersion, kind } = object
   const group = parseApiVersion(apiVersion)?.group ?? ''
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => !DULL_ANNOTATION.test(name))
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => isWorthShowing(object, name))
   const pairs = (entries: readonly [string, string][]) => entries.map(([name, value]) => `${name}=${value}`)
   const owners = (metadata.ownerReferences ?? []).map((owner) => `${owner.kind}/${owner.name}`)
   const deleted = metadata.deletionTimestamp

@@ -59,19 +59,23 @@ describe('reading manifests', () => {
     })
   }
 
-  test('folders with all below, and what is piped in', () => {
+  test('folders with all below, and what is piped in', async () => {
     mkdirSync(join(folder, 'deep'))
     writeFileSync(join(folder, 'b.yaml'), object('Secret', 'b'))
     writeFileSync(join(folder, 'deep', 'a.json'), '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}')
     writeFileSync(join(folder, 'README.md'), '# no manifest')
-    const names = readManifests([folder, '-'], () => object('Secret', 'c')).map((each) => each.object.metadata.name)
+    const read = await readManifests([folder, '-'], async () => object('Secret', 'c'))
+    const names = read.map((each) => each.object.metadata.name)
     assert.deepEqual(names, ['b', 'a', 'c'])
   })
 
-  test('nothing to read is said', () => {
-    assert.throws(() => readManifests([]), /name a file/)
-    assert.throws(() => readManifests([join(folder, 'none.yaml')]), /there is no file or folder/)
-    assert.throws(() => readManifests(['-'], () => '# nothing'), /no object in -/)
+  test('nothing to read is said', async () => {
+    await assert.rejects(readManifests([]), /name a file/)
+    await assert.rejects(readManifests([join(folder, 'none.yaml')]), /there is no file or folder/)
+    await assert.rejects(
+      readManifests(['-'], async () => '# nothing'),
+      /no object in -/,
+    )
   })
 })
 

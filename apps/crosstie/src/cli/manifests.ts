@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { text as wholeText } from 'node:stream/consumers'
 import { decodeYaml } from '@crosstie/apiserver/yaml'
 import { isObject, type Json, type KubeObject, messageOf } from '@crosstie/kube'
 import { UsageError } from '../command.js'
@@ -19,19 +20,24 @@ export class ManifestError extends Error {
 const MANIFEST = /\.(ya?ml|json)$/
 
 /** Reads files, folders (with all below) and `-` for what is piped in. Throws when there is no object in any of them. */
-export function readManifests(paths: readonly string[], readInput: () => string = readStdin): readonly Manifest[] {
+export async function readManifests(
+  paths: readonly string[],
+  readInput: () => Promise<string> = readStdin,
+): Promise<readonly Manifest[]> {
   if (paths.length === 0) throw new UsageError('name a file, a folder or - with -f, such as -f claim.yaml')
-  const manifests = paths.flatMap((path) => {
-    if (path === '-') return parseManifests(readInput(), '-')
-    return filesAt(path).flatMap((file) => parseManifests(readFileSync(file, 'utf8'), file))
-  })
+  const manifests: Manifest[] = []
+  for (const path of paths) {
+    if (path === '-') manifests.push(...parseManifests(await readInput(), '-'))
+    else for (const file of filesAt(path)) manifests.push(...parseManifests(readFileSync(file, 'utf8'), file))
+  }
   if (manifests.length === 0) throw new ManifestError(`there is no object in ${paths.join(', ')}`)
   return manifests
 }
 
-function readStdin(): string {
+/** As it comes: what is piped in may take its time, or be more than a pipe holds. */
+async function readStdin(): Promise<string> {
   if (process.stdin.isTTY) throw new UsageError('-f - reads what is piped in, and nothing is')
-  return readFileSync(0, 'utf8')
+  return await wholeText(process.stdin)
 }
 
 /** The manifests at a path, in the order of their names. */

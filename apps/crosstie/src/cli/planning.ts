@@ -73,8 +73,8 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
     subjects: named,
     claims,
     failed,
-  } = await progress.during('reading the objects', () =>
-    files.length > 0 ? applied(scene, readManifests(files)) : chosen(scene),
+  } = await progress.during('reading the objects', async () =>
+    files.length > 0 ? await applied(scene, await readManifests(files)) : await chosen(scene),
   )
   const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, ...registry }, kind, key, signal)))
   const subjects = distinct([...named, ...met.flatMap((claim) => claim.subjects)])

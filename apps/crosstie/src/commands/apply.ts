@@ -41,7 +41,7 @@ definition was just applied is waited for.`,
     const { values, words, out, err, progress, signal } = input
     if (words.length > 0) throw new UsageError(`name files with -f: -f ${words[0]}`)
     const output = outputOf(values, ...formats)
-    const manifests = readManifests(textsOf(values, 'filename'))
+    const manifests = await readManifests(textsOf(values, 'filename'))
     using api = await openApi(input)
     const dryRun = values['dry-run'] === true
     const done: KubeObject[] = []

@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
-import { type Client, Metrics, systemClock } from '@crosstie/kube'
+import { type Client, groupResource, Metrics, systemClock } from '@crosstie/kube'
+import type { ConversionService, ManagedKind } from '@crosstie/resources'
 import { parseAddress } from '../address.js'
 import { type Command, countOf, EXIT_OK } from '../command.js'
 import { ControlPlane } from '../controllers.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import { unreadyUntilServed } from '../controllers-ready.js'
+import { convertedKinds, startConversions } from '../conversions.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { providerOptions, providersOf } from '../providers.js'
 import { loadRegistry } from '../registry.js'
@@ -39,6 +41,16 @@ export const controllers: Command = {
       value: 'HOST:PORT',
       help: 'Where to serve /metrics, /livez and /readyz (default nowhere)',
     },
+    conversions: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Where to convert versions of kinds, if they have several; the API server must reach it (default nowhere)',
+    },
+    'conversion-service': {
+      type: 'string',
+      value: 'NAME:PORT',
+      help: 'The Service in --namespace by which the API server reaches it',
+    },
     'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
     ...providerOptions,
     ...featureOptions,
@@ -57,11 +69,25 @@ export const controllers: Command = {
     const registry = await loadRegistry(providersOf(values))
     const at = text('metrics')
     const unready = unreadyUntilServed(client, registry)
-    await using _metrics = at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at), unready)
+    await using _metrics =
+      at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at, '--metrics'), unready)
 
+    const namespace = text('namespace') ?? ownNamespace()
+    const converting = text('conversions')
+    const place = { client, namespace, service: serviceOf(text('conversion-service'), namespace) }
+    if (converting === undefined) warnOfVersions(registry.kinds, log)
+    await using conversions =
+      converting === undefined
+        ? undefined
+        : await startConversions(
+            registry.kinds,
+            { ...place, address: parseAddress(converting, '--conversions') },
+            signal,
+          )
     const plane = { registry, client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
-    const options = { ...plane, skipDefinitions: values['skip-definitions'] === true }
-    const group = { client, log, namespace: text('namespace') ?? ownNamespace(), identity: identity() }
+    const skipDefinitions = values['skip-definitions'] === true
+    const options = { ...plane, skipDefinitions, conversion: conversions?.endpoint }
+    const group = { client, log, namespace, identity: identity() }
     out(`starting: controllers on ${access.server}`)
     if (values['standalone']) await standAlone(options, signal)
     else if (shards > 1) await takePart(options, { ...group, count: shards }, signal)
@@ -69,6 +95,20 @@ export const controllers: Command = {
     log.info('stopping')
     return EXIT_OK
   },
+}
+
+function serviceOf(text: string | undefined, namespace: string): ConversionService | undefined {
+  if (text === undefined) return undefined
+  const { host: name, port } = parseAddress(text, '--conversion-service')
+  return { namespace, name, port }
+}
+
+function warnOfVersions(kinds: readonly ManagedKind[], log: Log): void {
+  const names = convertedKinds(kinds).map(({ type }) => groupResource(type))
+  if (names.length === 0) return
+  log.warn('older versions of kinds are not served: name --conversions HOST:PORT, where the API server reaches this', {
+    kinds: names,
+  })
 }
 
 type Options = ConstructorParameters<typeof ControlPlane>[0]

@@ -96,7 +96,7 @@ async function found({ values, words, signal }: Input, api: Api): Promise<readon
   if (files.length > 0) {
     if (words.length > 0) throw new UsageError('name objects or files, not both')
     // What others need goes last.
-    return inOrder(readManifests(files))
+    return inOrder(await readManifests(files))
       .toReversed()
       .flatMap(({ object }) => {
         const kind = kinds.of(object)

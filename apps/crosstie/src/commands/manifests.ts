@@ -36,7 +36,7 @@ export const manifests: Command = {
       providers: names.join(','),
     }
     const registry = await loadRegistry(names)
-    const kinds = definitions(registry).flatMap(({ objects }) => objects)
+    const kinds = definitions(registry, deployment.namespace).flatMap(({ objects }) => objects)
     const rest = [namespaceOf(deployment), ...workload(registry, deployment).flatMap(({ objects }) => objects)]
     const printed = only === 'crds' ? kinds : only === 'workload' ? rest : [...kinds, ...rest]
     out(yamlOf(printed).trimEnd())

@@ -64,7 +64,7 @@ simply run again; what is managed already is left alone.`,
     const dryRun = values['dry-run'] === true
     const patienceMs = durationOf('--timeout', String(values['timeout']))
     const { kinds } = await loadRegistry(providersOf(values))
-    const subjects = subjectsOf(input, kinds)
+    const subjects = await subjectsOf(input, kinds)
     using api = await openApi(input)
     const options = { client: api.client, policies, dryRun, surroundings, budgets: carefulBudgets() }
     const done = await inParallel(subjects, AT_ONCE, async (subject) => {
@@ -94,7 +94,7 @@ function policiesOf(text: string): readonly string[] {
   return [...new Set(names)]
 }
 
-function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): readonly Subject[] {
+async function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): Promise<readonly Subject[]> {
   const files = textsOf(values, 'filename')
   if (files.length === 0 && words.length === 0) throw new UsageError('say which objects, as KIND/NAME or with -f FILE')
   const named = words.map((word) => {
@@ -102,7 +102,8 @@ function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): re
     if (!kind || !name || more.length > 0) throw new UsageError(`'${word}' is not KIND/NAME, such as vpc/main`)
     return { kind: managedKind(kinds, kind), name }
   })
-  const written = files.length === 0 ? [] : readManifests(files).map(({ object, source }) => ({ object, source }))
+  const written =
+    files.length === 0 ? [] : (await readManifests(files)).map(({ object, source }) => ({ object, source }))
   return [
     ...named,
     ...written.map(({ object, source }) => {

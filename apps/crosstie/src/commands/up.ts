@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
-import { messageOf } from '@crosstie/kube'
+import { type Client, messageOf } from '@crosstie/kube'
 import { parseAddress } from '../address.js'
 import { durationOf } from '../cli/duration.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
+import type { Conversions } from '../conversions.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
+import type { Registry } from '../registry.js'
 import { ProviderStarts } from '../start.js'
 import { CONFIG_FILE, withConfig } from '../up/config.js'
 import { type Example, findExample } from '../up/examples.js'
@@ -89,6 +91,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const names = chosenProviders(values)
     const registry = await loadRegistry(names)
     const client = server.client()
+    await using conversions = await convert(registry, client, signal)
     // Stopped after the controllers, who may still be at work on what providers started.
     await using started = new ProviderStarts()
     await using controllers = new ControlPlane({
@@ -97,6 +100,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       metrics: server.metrics,
       log,
       features: featuresOf(values),
+      conversion: conversions?.endpoint,
       pollSeconds: countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS),
     })
     fact('data', shortPath(dataDir))
@@ -111,7 +115,8 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       signal,
     })
     const at = textOf(values, 'metrics')
-    await using _metrics = at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at))
+    await using _metrics =
+      at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at, '--metrics'))
     await progress.during('bringing the kinds to the server', () => Promise.race([controllers.served, aborted(signal)]))
     fact('kinds', `${registry.kinds.length} managed, ${registry.claims.length} to be claimed`)
     await progress.during('starting what providers bring', () => Promise.race([settled, aborted(signal)]))
@@ -132,6 +137,14 @@ const serverOptions = (values: Input['values']) => ({
   keyFile: textOf(values, 'encryption-key-file'),
   eventTtlMs: durationOf('--event-ttl', String(values['event-ttl'])),
 })
+
+/** Few kinds have versions that must be converted; the others need not wait for what does it to be read in. */
+async function convert({ kinds }: Registry, client: Client, signal: AbortSignal): Promise<Conversions | undefined> {
+  if (!kinds.some((kind) => kind.convert)) return undefined
+  const { startConversions } = await import('../conversions.js')
+  const address = { host: '127.0.0.1', port: 0 }
+  return await startConversions(kinds, { client, namespace: 'kube-system', address }, signal)
+}
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')

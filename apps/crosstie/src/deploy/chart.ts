@@ -52,7 +52,7 @@ export async function chartFiles({ kinds = false } = {}): Promise<ReadonlyMap<st
     ['Chart.yaml', chartYaml(version)],
     ['values.yaml', VALUES.replace('PROVIDERS', providerNames.map((name) => `\n  - ${name}`).join(''))],
   ])
-  for (const { name, objects } of kinds ? definitions(registry) : []) {
+  for (const { name, objects } of kinds ? definitions(registry, deployment.namespace) : []) {
     files.set(`crds/${name}.yaml`, HEADER + yamlOf(objects))
   }
   for (const part of workload(registry, deployment)) files.set(`templates/${part.name}.yaml`, template(part))

@@ -1,8 +1,17 @@
 import { encodeYaml } from '@crosstie/apiserver/yaml'
 import type { Json, KubeObject } from '@crosstie/kube'
-import { aggregateClassCrd, aggregateCrd, operatorRoles, type Provider } from '@crosstie/resources'
+import { aggregateClassCrd, aggregateCrd, type ManagedKind, operatorRoles, type Provider } from '@crosstie/resources'
+import { CONVERSION_SERVICE, convertedKinds } from '../conversions.js'
 import type { Registry } from '../registry.js'
-import { clusterRole, commonRights, leaseRights, OBJECTS_LABEL, providerRights, role } from './rights.js'
+import {
+  clusterRole,
+  commonRights,
+  conversionRights,
+  leaseRights,
+  OBJECTS_LABEL,
+  providerRights,
+  role,
+} from './rights.js'
 
 /** How the controllers run in a cluster. Numbers may be text that something else fills in. */
 export interface Deployment {
@@ -24,11 +33,12 @@ export interface Part {
 
 const NAME = 'crosstie'
 const PORT = 8080
+const CONVERSION_PORT = 9443
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/component': 'controllers' }
 const matchLabels = labels
 
 /** The kinds that a control plane brings: those of everybody, and those of each provider. */
-export function definitions({ providers, claims }: Registry): readonly Part[] {
+export function definitions({ providers, claims }: Registry, namespace: string): readonly Part[] {
   const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
   const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
   return [
@@ -36,15 +46,17 @@ export function definitions({ providers, claims }: Registry): readonly Part[] {
     ...providers.map((provider) => ({
       name: provider.name,
       provider: provider.name,
-      objects: definitionsOf(provider),
+      objects: definitionsOf(provider, namespace),
     })),
   ]
 }
 
-function definitionsOf({ kinds, claims = [] }: Provider): readonly KubeObject[] {
+function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): readonly KubeObject[] {
+  // The controllers write into it what their certificate is signed by.
+  const conversion = { service: { namespace, name: CONVERSION_SERVICE, port: CONVERSION_PORT } }
   const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
   return [
-    ...kinds.flatMap((kind) => [kind.crd(), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]),
+    ...kinds.flatMap((kind) => [kind.crd(conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]),
     ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()]),
     ...claims.map((kind) => kind.crd()),
   ]
@@ -58,6 +70,7 @@ export function namespaceOf({ namespace }: Deployment): KubeObject {
 export function workload({ providers, kinds, claims }: Registry, deployment: Deployment): readonly Part[] {
   const { namespace } = deployment
   const account = { name: NAME, namespace }
+  const converted = convertedKinds(kinds)
   return [
     { name: 'serviceaccount', objects: [serviceAccount(deployment)] },
     { name: 'rbac', objects: clusterRole('crosstie-controllers', account, { rules: commonRights(claims) }, labels) },
@@ -71,8 +84,9 @@ export function workload({ providers, kinds, claims }: Registry, deployment: Dep
       ],
     })),
     { name: 'operator-roles', objects: operatorRoles(claims, kinds) },
-    { name: 'deployment', objects: [deploymentOf(deployment)] },
+    { name: 'deployment', objects: [deploymentOf(deployment, converted.length > 0)] },
     { name: 'service', objects: [service(deployment)] },
+    ...(converted.length > 0 ? [{ name: 'conversions', objects: conversionObjects(deployment, converted) }] : []),
     { name: 'poddisruptionbudget', objects: [disruptionBudget(deployment)] },
   ]
 }
@@ -86,7 +100,7 @@ function serviceAccount(deployment: Deployment): KubeObject {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadataIn(deployment) }
 }
 
-function deploymentOf(deployment: Deployment): KubeObject {
+function deploymentOf(deployment: Deployment, converts: boolean): KubeObject {
   const { replicas } = deployment
   return {
     apiVersion: 'apps/v1',
@@ -95,12 +109,12 @@ function deploymentOf(deployment: Deployment): KubeObject {
     spec: {
       replicas,
       selector: { matchLabels },
-      template: { metadata: { labels: { ...labels } }, spec: podSpec(deployment) },
+      template: { metadata: { labels: { ...labels } }, spec: podSpec(deployment, converts) },
     },
   }
 }
 
-function podSpec(deployment: Deployment): object {
+function podSpec(deployment: Deployment, converts: boolean): object {
   return {
     serviceAccountName: NAME,
     terminationGracePeriodSeconds: 30,
@@ -112,11 +126,11 @@ function podSpec(deployment: Deployment): object {
         ],
       },
     },
-    containers: [container(deployment)],
+    containers: [container(deployment, converts)],
   }
 }
 
-function container({ image, shards, providers }: Deployment): object {
+function container({ image, shards, providers }: Deployment, converts: boolean): object {
   const probe = (path: string) => ({ httpGet: { path, port: 'metrics' }, timeoutSeconds: 5 })
   return {
     name: 'controllers',
@@ -129,10 +143,14 @@ function container({ image, shards, providers }: Deployment): object {
       `--providers=${providers}`,
       `--shards=${shards}`,
       `--metrics=0.0.0.0:${PORT}`,
+      ...(converts ? conversionArgs : []),
       '--log-format=json',
     ],
     env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
-    ports: [{ name: 'metrics', containerPort: PORT }],
+    ports: [
+      { name: 'metrics', containerPort: PORT },
+      ...(converts ? [{ name: 'conversions', containerPort: CONVERSION_PORT }] : []),
+    ],
     livenessProbe: { ...probe('/livez'), periodSeconds: 20, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 10 },
     resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
@@ -153,6 +171,27 @@ function service(deployment: Deployment): KubeObject {
     // Each process counts for itself, so each has an address of its own.
     spec: { clusterIP: 'None', selector: matchLabels, ports: [{ name: 'metrics', port: PORT, targetPort: 'metrics' }] },
   }
+}
+
+const conversionArgs = [
+  `--conversions=0.0.0.0:${CONVERSION_PORT}`,
+  `--conversion-service=${CONVERSION_SERVICE}:${CONVERSION_PORT}`,
+]
+
+/** How the API server reaches those who convert, and their right to say what to trust. */
+function conversionObjects(deployment: Deployment, kinds: readonly ManagedKind[]): readonly KubeObject[] {
+  const ports = [{ name: 'conversions', port: CONVERSION_PORT, targetPort: 'conversions' }]
+  const account = { name: NAME, namespace: deployment.namespace }
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { ...metadataIn(deployment), name: CONVERSION_SERVICE },
+      // Who waits to lead, or for the API to serve all kinds, converts as well.
+      spec: { selector: matchLabels, ports, publishNotReadyAddresses: true },
+    },
+    ...clusterRole(CONVERSION_SERVICE, account, { rules: conversionRights(kinds) }, labels),
+  ]
 }
 
 function disruptionBudget(deployment: Deployment): KubeObject {

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@crosstie/kube'
+import { groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
 import { aggregateClassType, aggregateType, type ClaimKind, type ManagedKind, type Provider } from '@crosstie/resources'
 
 /** What a role lets one do. */
@@ -6,6 +6,8 @@ export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
+  /** Absent: all objects. */
+  readonly resourceNames?: readonly string[]
 }
 
 const SEE = ['get', 'list', 'watch']
@@ -45,6 +47,13 @@ export function providerRights({ kinds }: Provider): readonly Rule[] {
     ),
     ...behind([...typesOf(kinds), ...queries, ...configs.map(({ type }) => type)]),
   ]
+}
+
+/** Those who convert versions of kinds say in the definitions of these, and of no others, what to trust. */
+export function conversionRights(kinds: readonly ManagedKind[]): readonly Rule[] {
+  const resourceNames = kinds.map(({ type }) => groupResource(type))
+  const resources = ['customresourcedefinitions']
+  return [{ apiGroups: ['apiextensions.k8s.io'], resources, resourceNames, verbs: ['get', 'patch'] }]
 }
 
 /** Who leads and who works on which shard, in one namespace. */

@@ -16,7 +16,7 @@ export async function runExample(input: Input, { name, folder }: Example): Promi
   out('')
   out(`${paint.bold(`Example ${name}`)} ${paint.dim(folder)}`)
   using api = await openApi(input)
-  const manifests = readManifests([folder])
+  const manifests = await readManifests([folder])
   const applied: Followed[] = []
   let refused = 0
   await applyAll({

@@ -1,15 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { isObject, type KubeObject, messageOf, parseJson, stringify } from '@crosstie/kube'
+import { attempt, isObject, type KubeObject, messageOf, parseJson, stringify } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
-
-/** Where an API server finds the conversions of kinds that have several versions. */
-export interface ConversionEndpoint {
-  readonly url: string
-  /** PEM: what the certificate of the endpoint is signed by. */
-  readonly ca: string
-}
+import { CONVERSION_PATH } from './endpoint.js'
 
 export interface ConversionOptions {
   readonly kinds: readonly ManagedKind[]
@@ -23,7 +17,7 @@ export interface ConversionOptions {
 
 export interface ConversionServer extends AsyncDisposable {
   /** For `crd()` of the kinds. */
-  readonly endpoint: ConversionEndpoint
+  readonly endpoint: { readonly url: string; readonly ca: string }
   close(): Promise<void>
 }
 
@@ -52,14 +46,14 @@ export async function serveConversions(options: ConversionOptions): Promise<Conv
     }
   })
   server.listen(port, host)
-  await once(server, 'listening')
+  await attempt(`serve conversions on ${host}:${port}`, () => once(server, 'listening'))
   const { port: taken } = server.address() as AddressInfo
   const close = async () => {
     server.close()
     server.closeAllConnections()
   }
   return {
-    endpoint: { url: `https://${host.includes(':') ? `[${host}]` : host}:${taken}/convert`, ca },
+    endpoint: { url: `https://${host.includes(':') ? `[${host}]` : host}:${taken}${CONVERSION_PATH}`, ca },
     close,
     [Symbol.asyncDispose]: close,
   }

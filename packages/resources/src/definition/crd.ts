@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import type { ConversionEndpoint } from '../conversion/serve.js'
+import { CONVERSION_PATH, type ConversionEndpoint } from '../conversion/endpoint.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
 import { immutableRules, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
@@ -249,9 +249,13 @@ export function crd(type: ResourceType, parts: CrdParts): KubeObject {
   }
 }
 
-function webhookOf({ url, ca }: ConversionEndpoint): object {
-  const clientConfig = { url, caBundle: Buffer.from(ca).toString('base64') }
-  return { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+function webhookOf({ ca, ...where }: ConversionEndpoint): object {
+  const caBundle = ca === undefined ? {} : { caBundle: Buffer.from(ca).toString('base64') }
+  const clientConfig = 'url' in where ? where : { service: { ...where.service, path: CONVERSION_PATH } }
+  return {
+    strategy: 'Webhook',
+    webhook: { clientConfig: { ...clientConfig, ...caBundle }, conversionReviewVersions: ['v1'] },
+  }
 }
 
 export function objectSchema(

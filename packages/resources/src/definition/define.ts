@@ -1,6 +1,6 @@
 import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
 import { convertObject, type VersionConversion } from '../conversion/convert.js'
-import type { ConversionEndpoint } from '../conversion/serve.js'
+import type { ConversionEndpoint } from '../conversion/endpoint.js'
 import type {
   Call,
   CreateCall,

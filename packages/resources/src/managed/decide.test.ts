@@ -54,6 +54,11 @@ const cases: Record<string, Case> = {
     given: { exists: false, createdRecently: true },
     want: 'wait',
   },
+  DeletedRightAfterCreate: {
+    because: 'a delete that found nothing may have asked before the API showed it',
+    given: { deleted: true, exists: false, createdRecently: true },
+    want: 'wait',
+  },
   MissingUnderObserveOnly: {
     because: 'whoever only looks has nothing to wait for',
     given: { exists: false, createdRecently: true, may: none, onlyObserve: true },

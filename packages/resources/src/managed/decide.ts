@@ -92,9 +92,12 @@ function absentUnderObserveOnly(facts: Facts): Decision | undefined {
 }
 
 // Many cloud APIs are eventually consistent: a resource made a second ago may
-// not be listed yet. Taking that for absence would make it twice.
-function createdMomentsAgo({ exists, createdRecently }: Facts): Decision | undefined {
-  if (!exists && createdRecently) return pending('Waiting for external resource existence to be confirmed')
+// not be listed yet. Taking that for absence would make it twice, or let go of
+// what is there: a delete that found nothing may have asked too early.
+function createdMomentsAgo({ deleted, exists, createdRecently }: Facts): Decision | undefined {
+  if (exists || !createdRecently) return undefined
+  if (!deleted) return pending('Waiting for external resource existence to be confirmed')
+  return pending('Waiting to be sure that it is gone: made moments ago, it may only not be shown yet')
 }
 
 // The same for a create that was cut off: what it made may yet show up.
