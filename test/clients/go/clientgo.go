@@ -102,7 +102,12 @@ func removeNamespace(ctx context.Context, w *world) error {
 	})
 }
 
+// While a server starts, kinds come to it: what is asked for later shows more.
 func discoveryAgrees(ctx context.Context, w *world) error {
+	return eventually(ctx, func(ctx context.Context) error { return discoveriesAgree(ctx, w) })
+}
+
+func discoveriesAgree(_ context.Context, w *world) error {
 	var found [2]string
 	for i, legacy := range []bool{false, true} {
 		client := discovery.NewDiscoveryClientForConfigOrDie(w.config)
@@ -279,8 +284,8 @@ func protobufAnswers(ctx context.Context, w *world) error {
 	if err := expect(apierrors.IsNotFound(err), "an error as protobuf: %v", err); err != nil {
 		return err
 	}
-	one := int64(1)
-	watcher, err := clientset(only).RbacV1().Roles(w.namespace).Watch(ctx, metav1.ListOptions{TimeoutSeconds: &one})
+	minute := int64(60)
+	watcher, err := clientset(only).RbacV1().Roles(w.namespace).Watch(ctx, metav1.ListOptions{TimeoutSeconds: &minute})
 	if err != nil {
 		return err
 	}
@@ -372,7 +377,7 @@ func informersStream(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithTimeout(ctx, time.Minute)
+	running, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	factory.Start(running.Done())
 	for kind, ok := range factory.WaitForCacheSync(running.Done()) {
@@ -706,7 +711,7 @@ func electsLeaders(ctx context.Context, w *world) error {
 		select {
 		case name := <-led:
 			return name
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			return "nobody"
 		}
 	}
@@ -827,7 +832,7 @@ func watchResumes(ctx context.Context, w *world) error {
 			if err := expect(ok && event.Type == watch.Modified && seen.Data["i"] == fmt.Sprint(i), "event %v", event); err != nil {
 				return err
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			return fmt.Errorf("no event of change %d", i)
 		}
 		time.Sleep(1200 * time.Millisecond)

@@ -42,7 +42,7 @@ func main() {
 		os.Exit(2)
 	}
 	config.QPS, config.Burst = 500, 500
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	w := &world{config: config}
 	for _, s := range programs[os.Args[1]] {
@@ -59,7 +59,7 @@ func main() {
 // eventually asks until the answer is nil, and tells the last complaint when it never is.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 60*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		last = check(ctx)
 		return last == nil, nil
 	})

@@ -107,7 +107,8 @@ func startReplica(ctx context.Context, w *world) (*replica, error) {
 	scheme.AddKnownTypeWithName(widgetKind, &Widget{})
 	scheme.AddKnownTypeWithName(widgetKind.GroupVersion().WithKind("WidgetList"), &WidgetList{})
 	metav1.AddToGroupVersion(scheme, widgetKind.GroupVersion())
-	lease, renew, retry := 3*time.Second, 2*time.Second, 200*time.Millisecond
+	// Long enough that nobody loses the lease because the machine is slow.
+	lease, renew, retry := 20*time.Second, 15*time.Second, 200*time.Millisecond
 	anyName := true
 	manager, err := ctrl.NewManager(w.config, ctrl.Options{
 		Scheme:                        scheme,
@@ -162,7 +163,7 @@ func oneLeads(ctx context.Context, w *world) (err error) {
 	case <-first.manager.Elected():
 	case err := <-first.done:
 		return fmt.Errorf("the manager ended: %w", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return fmt.Errorf("nobody was elected")
 	}
 	if second, err = startReplica(ctx, w); err != nil {
@@ -252,13 +253,18 @@ func mustWidget(ctx context.Context, c client.Client, key client.ObjectKey) *Wid
 
 func changeObserved(ctx context.Context, w *world) error {
 	c := first.manager.GetClient()
-	widget := mustWidget(ctx, c, client.ObjectKey{Namespace: w.namespace, Name: "a"})
-	generation := widget.Generation
-	before := widget.deepCopy()
-	widget.Spec.Colour = "blue"
-	if err := c.Patch(ctx, widget, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	var widget, before *Widget
+	// The cache may be a moment old, or the reconciler may still be writing.
+	err := eventually(ctx, func(ctx context.Context) error {
+		widget = mustWidget(ctx, c, client.ObjectKey{Namespace: w.namespace, Name: "a"})
+		before = widget.deepCopy()
+		widget.Spec.Colour = "blue"
+		return c.Patch(ctx, widget, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil {
 		return err
 	}
+	generation := before.Generation
 	if err := expect(widget.Generation == generation+1, "generation went from %d to %d", generation, widget.Generation); err != nil {
 		return err
 	}
@@ -286,12 +292,15 @@ func takesOver(ctx context.Context, w *world) error {
 	}
 	select {
 	case <-second.manager.Elected():
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return fmt.Errorf("the second was not elected")
 	}
-	widget := mustWidget(ctx, second.manager.GetClient(), client.ObjectKey{Namespace: w.namespace, Name: "a"})
-	widget.Spec.Colour = "green"
-	if err := second.manager.GetClient().Update(ctx, widget); err != nil {
+	err := eventually(ctx, func(ctx context.Context) error {
+		widget := mustWidget(ctx, second.manager.GetClient(), client.ObjectKey{Namespace: w.namespace, Name: "a"})
+		widget.Spec.Colour = "green"
+		return second.manager.GetClient().Update(ctx, widget)
+	})
+	if err != nil {
 		return err
 	}
 	return eventually(ctx, func(ctx context.Context) error { return painted(ctx, second, w, "green") })

@@ -22,7 +22,7 @@ for (const choice of 'path' in clients ? targets() : []) {
       test(`${name}: ${because}`, async () => {
         assert('path' in clients)
         const env = { ...process.env, KUBECONFIG: target.kubeconfig }
-        const { code, stdout, stderr } = await capture(clients.path, [name], { env, timeoutMs: 300_000 })
+        const { code, stdout, stderr } = await capture(clients.path, [name], { env, timeoutMs: 660_000 })
         assert.equal(code, 0, `${stdout}\n${stderr.slice(-2_000)}`)
       })
     }
