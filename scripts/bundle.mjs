@@ -1,24 +1,94 @@
 // Puts the program into a few files: hundreds of small modules take Node longer to open than to run.
-import { rm } from 'node:fs/promises'
-import { build } from 'esbuild'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { build, transform } from 'esbuild'
 
 const outdir = 'apps/crosstie/bundle'
+const target = 'node20.19'
 await rm(outdir, { recursive: true, force: true })
-await build({
+const { outputFiles, metafile } = await build({
   entryPoints: ['apps/crosstie/dist/main.js'],
   outdir,
+  // Names change with what is inside, so that code which was kept for one is never taken for another.
+  entryNames: '[name]-[hash]',
   bundle: true,
   splitting: true,
   format: 'esm',
   platform: 'node',
-  target: 'node20.19',
+  target,
   // As Node itself resolves them: taken as CommonJS, the AWS SDK loses its clients.
   mainFields: ['module', 'main'],
-  sourcemap: 'linked',
-  sourcesContent: false,
   minifyWhitespace: true,
+  sourcemap: 'inline',
+  sourcesContent: false,
   legalComments: 'external',
   logLevel: 'warning',
-  // Packages written for CommonJS ask for Node's own modules by `require`.
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  metafile: true,
+  write: false,
 })
+
+await mkdir(outdir, { recursive: true })
+for (const { path, text } of outputFiles) {
+  if (path.endsWith('.js')) await writeScript(path, text)
+  else await writeFile(path, text)
+}
+const [main] = Object.entries(metafile.outputs).find(
+  ([, { entryPoint }]) => entryPoint === 'apps/crosstie/dist/main.js',
+)
+await writeFile(`${outdir}/package.json`, `${JSON.stringify({ type: 'commonjs', main: basename(main) })}\n`)
+await runOnce()
+
+/** Parts are written as CommonJS: V8 keeps compiled code for scripts only, and Node loads them with less ado. */
+async function writeScript(path, module) {
+  const script = module
+    // Parts ask for each other as scripts do. What users bring is imported, by bin/bundle.js: kept code cannot.
+    .replaceAll(/\bimport\(("\.\/[\w-]+\.js")\)/g, 'Promise.resolve().then(()=>require($1))')
+    .replaceAll(/\bimport\(/g, '__import(')
+  const { code, map } = await transform(script, {
+    format: 'cjs',
+    platform: 'node',
+    target,
+    define: { 'import.meta.url': '__url' },
+    minifyWhitespace: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'error',
+  })
+  const url = code.includes('__url') ? 'const __url=require("node:url").pathToFileURL(__filename).href;' : ''
+  await writeFile(path, `${url}${code}//# sourceMappingURL=${basename(path)}.map\n`)
+  await writeFile(`${path}.map`, map)
+}
+
+/** The program keeps what was compiled of it when it ends; then the first start is as fast as the others. */
+async function runOnce() {
+  const folder = await mkdtemp(join(tmpdir(), 'crosstie-build-'))
+  const program = 'apps/crosstie/bin/crosstie.js'
+  const args = ['up', '--providers', 'nop', '--listen', '127.0.0.1:0', '--data-dir', folder, '--log-level', 'error']
+  const up = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = once(up, 'close')
+  try {
+    await Promise.race([printed(up.stdout, /^ +kinds /m), closed])
+    const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') }
+    await promisify(execFile)(process.execPath, [program, 'get', 'namespaces'], { env })
+  } catch (error) {
+    console.warn(`the first start will be slower than the others: ${error.message}`)
+  } finally {
+    up.kill()
+    await closed
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function printed(stream, wanted) {
+  return new Promise((resolve) => {
+    let text = ''
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      if (wanted.test(text)) resolve()
+    })
+  })
+}

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { statSync } from 'node:fs'
+const { statSync } = require('node:fs')
+const { join } = require('node:path')
 
 // The bundle starts several times faster. In a working tree that was compiled
 // since, it is out of date: then the compiled modules run as they are.
-const bundle = new URL('../bundle/main.js', import.meta.url)
 const compiled = [
   'apps/crosstie',
   'packages/kube',
@@ -15,8 +15,19 @@ const compiled = [
   'providers/nop',
   'providers/sql',
 ]
-const timeOf = (path) => statSync(new URL(path, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? 0
-const newest = Math.max(...compiled.map((folder) => timeOf(`../../../${folder}/tsconfig.tsbuildinfo`)))
-const { main } = await import(timeOf('../bundle/main.js') > newest ? bundle.href : '../dist/main.js')
+const timeOf = (...path) => statSync(join(__dirname, ...path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+const newest = Math.max(...compiled.map((folder) => timeOf('../../..', folder, 'tsconfig.tsbuildinfo')))
 
-process.exitCode = await main(process.argv.slice(2))
+run(process.argv.slice(2))
+
+async function run(args) {
+  if (timeOf('../bundle/package.json') <= newest) {
+    const { main } = await import('../dist/main.js')
+    process.exitCode = await main(args)
+    return
+  }
+  const { Bundle } = require('./bundle.js')
+  const bundle = new Bundle(join(__dirname, '../bundle'), args[0])
+  process.exitCode = await bundle.main().main(args)
+  bundle.keepCode()
+}

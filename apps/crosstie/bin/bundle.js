@@ -1,0 +1,96 @@
+const { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } = require('node:fs')
+const { dirname, join } = require('node:path')
+const { Script } = require('node:vm')
+
+const BEFORE = '(function(exports,require,module,__filename,__import){'
+const AFTER = '\n})'
+
+/**
+ * The parts of the program, each read when another part asks for it.
+ *
+ * What V8 compiles of them is kept beside them when a command has ended, and
+ * taken from there by the next run of that command: compiling is most of what a
+ * start costs. V8 refuses code of another version or of other flags, and a folder
+ * that may not be written to only costs the time; then they are compiled again.
+ */
+exports.Bundle = class Bundle {
+  #folder
+  #file
+  #kept
+  #parts = new Map()
+  #taken = false
+
+  /** @param {string} folder @param {string | undefined} command */
+  constructor(folder, command) {
+    this.#folder = folder
+    const name = /^[a-z]+$/.test(command ?? '') ? command : 'help'
+    this.#file = join(folder, 'code', `${process.versions.v8}-${process.arch}`, name)
+    this.#kept = readCode(this.#file)
+  }
+
+  main() {
+    const { main } = JSON.parse(readFileSync(join(this.#folder, 'package.json'), 'utf8'))
+    return this.#load(main)
+  }
+
+  #load(name) {
+    const known = this.#parts.get(name)
+    if (known) return known.module.exports
+    const filename = join(this.#folder, name)
+    // The bundler writes ASCII only, and so it takes V8 one byte a character.
+    const source = `${BEFORE}${readFileSync(filename, 'latin1')}${AFTER}`
+    const script = new Script(source, {
+      filename,
+      columnOffset: -BEFORE.length,
+      cachedData: this.#kept.get(name),
+    })
+    this.#kept.delete(name)
+    // As the first goes, so go the others, save those that only some runs read.
+    if (this.#parts.size === 0) this.#taken = script.cachedDataRejected === false
+    const module = { exports: {} }
+    this.#parts.set(name, { script, module })
+    const find = (id) => (id.startsWith('./') ? this.#load(id.slice(2)) : require(id))
+    find.resolve = require.resolve
+    script.runInThisContext()(module.exports, find, module, filename, (id) => import(id))
+    return module.exports
+  }
+
+  /** For the next run. */
+  keepCode() {
+    if (this.#taken) return
+    const parts = [...this.#parts].map(([name, { script }]) => [name, script.createCachedData()])
+    const index = Buffer.from(`${JSON.stringify(parts.map(([name, code]) => [name, code.length]))}\n`)
+    try {
+      writeWhole(this.#file, Buffer.concat([index, ...parts.map(([, code]) => code)]))
+    } catch {
+      // Nobody may write here: it goes on working as it did.
+    }
+  }
+}
+
+/** What was kept, by part; nothing when there is nothing that can be read. */
+function readCode(file) {
+  const kept = new Map()
+  try {
+    const bytes = readFileSync(file)
+    let at = bytes.indexOf('\n') + 1
+    for (const [name, length] of JSON.parse(bytes.toString('latin1', 0, at))) {
+      kept.set(name, bytes.subarray(at, at + length))
+      at += length
+    }
+  } catch {
+    // There is none yet.
+  }
+  return kept
+}
+
+/** Whole or not at all, even if the power goes. */
+function writeWhole(file, bytes) {
+  mkdirSync(dirname(file), { recursive: true })
+  const next = `${file}.${process.pid}`
+  const handle = openSync(next, 'w')
+  writeSync(handle, bytes)
+  fsyncSync(handle)
+  closeSync(handle)
+  renameSync(next, file)
+}
