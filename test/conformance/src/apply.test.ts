@@ -142,6 +142,21 @@ conformance(
         'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: "yes"\n  multi: |\n    two\n    lines\n',
       )
     },
+    'apply of bytes and times that cannot be read': async (t) => {
+      const ns = await t.namespace()
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } }
+      const one = `/api/v1/namespaces/${ns}/secrets/a`
+      await t.apply(one, 'alice', { ...secret, data: { k: 'b c' } })
+      await t.apply(one, 'alice', { ...secret, metadata: { name: 'a', namespace: ns }, data: { k: 'b c' } })
+      await t.apply(one, 'alice', { ...secret, data: { k: 'Yg==' } })
+      await t.apply(one, 'alice', { ...secret, data: { k: 'b c' } })
+      await t.apply(`/apis/coordination.k8s.io/v1/namespaces/${ns}/leases/a`, 'alice', {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'a' },
+        spec: { renewTime: 'soon' },
+      })
+    },
     'apply with dryRun': async (t) => {
       const one = await scene(t)
       await t.apply(one, 'alice', configMap('a', { k: 'v' }), { query: { dryRun: 'All' } })

@@ -35,6 +35,22 @@ conformance('crud', {
     const all = configMapsIn(await t.namespace())
     await t.post(all, configMap('a', {}, { resourceVersion: '5' }))
   },
+  'create with a resourceVersion: only a store minds, and only a number': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.post(all, configMap('a', { 'not a key': '' }, { resourceVersion: '5' }))
+    await t.post(all, configMap('a', {}, { resourceVersion: '5' }), { query: { dryRun: 'All' } })
+    await t.post(all, configMap('a', {}, { resourceVersion: '0' }), { query: { dryRun: 'All' } })
+    await t.post(all, configMap('a', {}, { resourceVersion: '0' }))
+    await t.post(all, configMap('b', {}, { resourceVersion: 'abc' }))
+    await t.post(all, configMap('b', {}, { resourceVersion: '5' }))
+    await t.post(all, configMap('b', {}, { resourceVersion: '5' }), { query: { dryRun: 'All' } })
+  },
+  'an update that creates takes any resourceVersion': async (t) => {
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${await t.namespace()}/leases`
+    const lease = (name: string) => ({ metadata: { name, resourceVersion: '5' }, spec: {} })
+    await t.put(`${leases}/a`, lease('a'), { query: { dryRun: 'All' } })
+    await t.put(`${leases}/a`, lease('a'))
+  },
   'create of a taken name is a conflict': async (t) => {
     const { all } = await withConfigMap(t)
     await t.post(all, configMap('a'))

@@ -33,7 +33,7 @@ export async function createDecoded(
   engine: Engine,
   request: WriteRequest,
   decoded: KubeObject,
-  options: { readonly tracked?: boolean } = {},
+  options: { readonly tracked?: boolean; readonly byUpdate?: boolean } = {},
 ): Promise<Outcome> {
   const { served, dryRun } = request
   checkDefinitionStays(request, decoded)
@@ -50,6 +50,7 @@ export async function createDecoded(
   await served.definition.strategy.authorizeWrite?.(judged, undefined, context)
   const object = options.tracked ? withoutNulls(request, judged) : judged
 
+  if (!dryRun && !options.byUpdate) checkNoRevision(decoded)
   const name = object.metadata.name!
   const key = served.key(request.namespace, name)
   if (engine.store.tip(key)) {
@@ -73,6 +74,12 @@ function checkDefinitionStays({ served }: WriteRequest, { metadata }: KubeObject
   if (!served.definition.crd?.deleting) return
   const why = 'create not allowed while custom resource definition is terminating'
   throw forbidden(served.type, metadata.name ?? '', why)
+}
+
+/** Asked last, as by a store: what is invalid is told first, a dry run stores nothing, and what is no number is no revision. */
+function checkNoRevision({ metadata: { resourceVersion = '' } }: KubeObject): void {
+  if (!/^0*[1-9]\d*$/.test(resourceVersion)) return
+  throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
 }
 
 function track(engine: Engine, request: WriteRequest, object: KubeObject): KubeObject | Promise<KubeObject> {
@@ -108,7 +115,7 @@ function withoutStatus({ served }: Pick<WriteRequest, 'served'>, object: KubeObj
 }
 
 /** The fields that only the server gives. */
-function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): KubeObject {
+function born(engine: Engine, { served, namespace, dryRun }: WriteRequest, object: KubeObject): KubeObject {
   const { generation } = served.definition.strategy
   const {
     resourceVersion,
@@ -117,7 +124,6 @@ function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeO
     selfLink: _s,
     ...given
   } = object.metadata
-  if (resourceVersion) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const { name, generateName, labels, annotations, ...rest } = given
   // In the order of Go's ObjectMeta, which is how people are used to read it.
   const metadata = {
@@ -125,7 +131,8 @@ function born(engine: Engine, { served, namespace }: WriteRequest, object: KubeO
     ...(generateName ? { generateName } : {}),
     ...(namespace ? { namespace } : {}),
     uid: randomUUID(),
-    resourceVersion: undefined,
+    // A dry run gives none and shows the one that was sent.
+    resourceVersion: dryRun ? resourceVersion : undefined,
     ...(generation === 'onChange' ? { generation: 1 } : {}),
     creationTimestamp: timestamp(engine.clock.now()),
     ...(labels ? { labels } : {}),

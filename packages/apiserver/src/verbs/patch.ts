@@ -136,7 +136,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
     if (request.fieldValidation === 'Strict' && body.strictErrors.length > 0) {
       throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${body.strictErrors.join(', ')}`)
     }
-    return { object: sameAsUrl(request, completeApplied(request, object)), tracked: true }
+    return { object: sameAsUrl(request, merged(request, object, applied)), tracked: true }
   }
   // The object may come or go between our look and our write: then look again.
   for (;;) {
@@ -154,6 +154,23 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
     } catch (error) {
       if (!raced(engine, request, error)) throw error
     }
+  }
+}
+
+/** What apply came to, as an object of the kind: fields such as bytes and times are read only now. */
+function merged(request: WriteRequest, object: KubeObject, applied: KubeObject): KubeObject {
+  try {
+    return completeApplied(request, object)
+  } catch (error) {
+    if (!(error instanceof UnfitError) || request.served.definition.crd) throw error
+    const { group, version, kind } = request.served.type
+    const type = `${group}/${version}, Kind=${kind}`
+    const { namespace = '', name = '' } = applied.metadata
+    const why = error.message.startsWith('illegal base64')
+      ? `error decoding from json: ${error.message}`
+      : error.message
+    const attempt = `failed to convert new object (${namespace}/${name}; ${type}) to proper version`
+    throw new StatusError(500, '', `${attempt}: unable to convert unstructured object to ${type}: ${why}`)
   }
 }
 

@@ -31,7 +31,7 @@ export async function update(engine: Engine, request: WriteRequest, body: Body):
   const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
   if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
     checkMayCreate(engine, request)
-    return await createDecoded(engine, request, object)
+    return await createDecoded(engine, request, object, { byUpdate: true })
   }
   return await modify(engine, request, (live) => {
     checkUid(request, object, live)
