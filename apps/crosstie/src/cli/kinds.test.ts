@@ -128,3 +128,9 @@ describe('naming objects', () => {
     assert.throws(() => kinds.target(['vpc']), /KIND\/NAME/)
   })
 })
+
+test('what is not there may be of a kind with the same name', () => {
+  assert.equal(kinds.namesakes(kinds.one('secret'), 'a'), '. Did you mean secret.example.org/a?')
+  assert.equal(kinds.namesakes(kinds.one('vpc'), 'a'), '')
+  assert.equal(kinds.namesakes(kinds.one('event'), 'a'), '', 'two names of one thing are no choice')
+})

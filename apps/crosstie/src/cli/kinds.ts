@@ -139,6 +139,15 @@ export class Kinds {
     throw new UsageError(`'${word}' may be any of these; say which:\n${list}`)
   }
 
+  /** For an object that is not there: others of its name, of kinds that are called the same. Empty when there are none. */
+  namesakes(kind: ServedKind, name: string): string {
+    const others = this.all.filter(
+      (each) => each.singular === kind.singular && each.group !== kind.group && !isBuiltIn(each.group),
+    )
+    const named = others.map(({ group, singular }) => `${groupResource({ group, resource: singular })}/${name}`)
+    return named.length > 0 ? `. Did you mean ${named.join(' or ')}?` : ''
+  }
+
   /** All that can be said, for suggestions and completions. */
   words(): readonly string[] {
     const categories = this.all.flatMap((kind) => kind.categories)

@@ -1,3 +1,4 @@
+import { isNotFound, messageOf, StatusError } from '@crosstie/kube'
 import { accessOptions, namespaceOptions, openApi } from '../cli/access.js'
 import { describeObject } from '../cli/describe.js'
 import { listAll } from '../cli/objects.js'
@@ -23,7 +24,11 @@ export const describe: Command = {
     for (const { kind, name } of kinds.targets(words)) {
       const where = kind.namespaced ? { namespace: api.namespace } : {}
       const objects = name
-        ? [await api.client.get(kind, api.keyOf(kind, name), { signal })]
+        ? [
+            await api.client
+              .get(kind, api.keyOf(kind, name), { signal })
+              .catch(orNamesakes(kinds.namesakes(kind, name))),
+          ]
         : await listAll(api.client, kind, { ...where, labelSelector: textOf(values, 'selector'), signal })
       for (const object of objects) {
         if (!first) out('')
@@ -34,4 +39,9 @@ export const describe: Command = {
     }
     return EXIT_OK
   },
+}
+
+const orNamesakes = (namesakes: string) => (error: unknown) => {
+  if (!isNotFound(error) || namesakes === '') throw error
+  throw new StatusError(404, 'NotFound', `${messageOf(error)}${namesakes}`, { cause: error })
 }

@@ -66,7 +66,9 @@ async function showObjects(input: Input, api: Api, targets: readonly Target[], o
     const { kind, name } = target
     const options = asked(input, api, target)
     const objects = name
-      ? await orMissing(input, () => api.client.get(kind, { ...options, name }, options).then((one) => [one]))
+      ? await orMissing(input, api, target, () =>
+          api.client.get(kind, { ...options, name }, options).then((one) => [one]),
+        )
       : await listAll(api.client, kind, options)
     if (!objects) missing++
     found.push(...(objects ?? []).map((object) => ({ kind, object })))
@@ -95,7 +97,7 @@ async function showTables(input: Input, api: Api, targets: readonly Target[], ou
   for (const [kind, wanted] of byKind) {
     const parts: ServerTable[] = []
     for (const target of wanted) {
-      const part = await orMissing(input, () => readTable(api.client, kind, asked(input, api, target)))
+      const part = await orMissing(input, api, target, () => readTable(api.client, kind, asked(input, api, target)))
       if (part) parts.push(part)
       else missing++
     }
@@ -162,12 +164,17 @@ function nothing(api: Api, kinds: readonly ServedKind[], everywhere: boolean): s
 }
 
 /** Undefined, and a line that says so, when the object is not there. */
-async function orMissing<T>({ err }: Input, read: () => Promise<T>): Promise<T | undefined> {
+async function orMissing<T>(
+  { err }: Input,
+  api: Api,
+  { kind, name = '' }: Target,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
     if (!isNotFound(error)) throw error
-    err((error as Error).message)
+    err(`${(error as Error).message}${(await api.kinds()).namesakes(kind, name)}`)
     return undefined
   }
 }
