@@ -110,8 +110,11 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** Short, but long enough for what a stalled process had begun to take effect. */
-const TIMES = { unreadySeconds: 0.1, callSeconds: 5 }
+/**
+ * Short, but long enough for what a stalled process had begun to take effect, and for whoever began to get to call the
+ * cloud within half of it, on a machine with other things to do.
+ */
+const TIMES = { unreadySeconds: 0.1, callSeconds: 20 }
 
 /** All controllers of one process. */
 export class Crew {

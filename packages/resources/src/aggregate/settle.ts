@@ -2,7 +2,7 @@ import { type Condition, groupResource, isAlreadyExists, isConflict, type KubeOb
 import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
 import { attempts, partName } from '../claim/names.js'
-import { isReady, whyNotAllReady } from '../claim/why.js'
+import { isLookedAfter, isReady, whyNotAllReady } from '../claim/why.js'
 import {
   called,
   calledBy,
@@ -206,7 +206,7 @@ async function tell(
 ): Promise<Settled> {
   await forEach(parts, async ({ binding, object }) => {
     const phase = phaseFor(isReady(object), object)
-    if (phase === 'Unbindable' && isYoung(kit, object)) return
+    if (phase === 'Unbindable' && (isYoung(kit, object) || !isLookedAfter(object))) return
     if (phase === 'Bound' && phaseOf(object) !== 'Bound') {
       kit.events.event(object, 'Normal', 'BoundToAggregate', `Bound to ${called(aggregate)}`)
     }

@@ -14,7 +14,7 @@ import type { Decision } from './decide.js'
 import { change, report, setPhase } from './kit.js'
 import { attempts, offerName } from './names.js'
 import type { Turn } from './reconcile.js'
-import { isReady, whyNotReady } from './why.js'
+import { isLookedAfter, isReady, whyNotReady } from './why.js'
 import {
   aggregateFinalizer,
   type ClaimSpec,
@@ -149,7 +149,7 @@ async function settle(turn: Turn): Promise<Next> {
   await takeExternalName(turn)
   const ready = isReady(offer!)
   const phase: Phase = ready || phaseOf(offer!) === 'Bound' ? 'Bound' : 'Unbindable'
-  await setPhase(kit, type!, offer!, phase, signal)
+  if (phase === 'Bound' || isLookedAfter(offer!)) await setPhase(kit, type!, offer!, phase, signal)
   const because = ready ? undefined : `waiting for ${called(offer!)}: ${whyNotReady(offer!)}`
   return await conclude(turn, phase === 'Bound' ? 'Bound' : 'Unbound', because)
 }

@@ -4,6 +4,9 @@ export const isReady = (object: KubeObject): boolean =>
   object.metadata.deletionTimestamp === undefined &&
   conditionsOf(object).some(({ type, status }) => type === 'Ready' && status === 'True')
 
+/** Did whoever looks after it say anything yet? Until then it is about to be written, and others only get in the way. */
+export const isLookedAfter = (object: KubeObject): boolean => conditionsOf(object).length > 0
+
 /** Why it is not ready, as far as it says so itself. */
 export function whyNotReady(object: KubeObject): string {
   const conditions = conditionsOf(object)
