@@ -1,5 +1,6 @@
 const { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } = require('node:fs')
 const { dirname, join } = require('node:path')
+const { setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 
 const BEFORE = '(function(exports,require,module,__filename,__import){'
@@ -39,6 +40,7 @@ exports.Bundle = class Bundle {
     const filename = join(this.#folder, name)
     // The bundler writes ASCII only, and so it takes V8 one byte a character.
     const source = `${BEFORE}${readFileSync(filename, 'latin1')}${AFTER}`
+    usualFlags()
     const script = new Script(source, {
       filename,
       columnOffset: -BEFORE.length,
@@ -58,6 +60,7 @@ exports.Bundle = class Bundle {
   /** For the next run. */
   keepCode() {
     if (this.#taken) return
+    usualFlags()
     const parts = [...this.#parts].map(([name, { script }]) => [name, script.createCachedData()])
     const index = Buffer.from(`${JSON.stringify(parts.map(([name, code]) => [name, code.length]))}\n`)
     try {
@@ -66,6 +69,11 @@ exports.Bundle = class Bundle {
       // Nobody may write here: it goes on working as it did.
     }
   }
+}
+
+/** V8 takes code only under the flags that it was made under, and the program turns this one as it goes. */
+function usualFlags() {
+  setFlagsFromString('--semi-space-growth-factor=2')
 }
 
 /** What was kept, by part; nothing when there is nothing that can be read. */

@@ -64,6 +64,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     ...logOptions,
   },
   async run(given) {
+    keepMemorySmall()
     const input: Input = { ...given, values: withConfig(given, up.options) }
     const { values, signal, out, err, paint, progress } = input
     const example = exampleOf(values)
@@ -89,7 +90,6 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     ])
     const names = chosenProviders(values)
     const registry = await loadRegistry(names)
-    using _small = keepMemorySmall()
     const client = server.client()
     await using conversions = await convert(registry, client, signal)
     // Stopped after the controllers, who may still be at work on what providers started.
