@@ -13,6 +13,7 @@ import { keyText, keyTextOf, parseKey } from '../key.js'
 import { type Log, silentLog } from '../log.js'
 import { sleep } from '../sleep.js'
 import { type Next, type Priority, type Task, WorkQueue } from '../workqueue/queue.js'
+import { Aborts } from './aborts.js'
 import { LoopMetrics } from './metrics.js'
 
 /** Code that is woken when objects of a kind change. */
@@ -81,7 +82,7 @@ interface Run {
   readonly abort: AbortController
   readonly began: number
   /** What happened to the object meanwhile. Which of it was the run's own doing is known when it has ended. */
-  readonly changes: Changed[]
+  changes?: Changed[]
 }
 
 type Changed = Extract<Change, { readonly type: 'changed' }>
@@ -101,8 +102,7 @@ export class Controllers implements AsyncDisposable {
   readonly #metrics: LoopMetrics
   readonly #controllers = new Map<string, Controller>()
   readonly #runs = new Map<Task, Run>()
-  /** The same by controller and key. */
-  readonly #running = new Map<string, Map<string, Run>>()
+  readonly #aborts = new Aborts()
   readonly #unsubscribe: (() => void)[] = []
   readonly #overdue: NodeJS.Timeout
   #scheduled = false
@@ -128,7 +128,6 @@ export class Controllers implements AsyncDisposable {
     const { name } = controller
     this.#queue.open(name, controller.concurrency ?? CONCURRENCY_OF_ONE)
     this.#controllers.set(name, controller)
-    this.#running.set(name, new Map())
     this.#metrics.describe(name)
     this.#unsubscribe.push(
       this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change)),
@@ -177,14 +176,23 @@ export class Controllers implements AsyncDisposable {
       return
     }
     if (change.type === 'changed') {
-      const run = this.#running.get(controller.name)!.get(key)
-      if (run && run.changes.length < CHANGES_MAX) run.changes.push(change)
-      else if (wakes(controller, change)) this.#add(controller.name, key, 'urgent')
+      if (!this.#heldBack(controller, key, change) && wakes(controller, change)) {
+        this.#add(controller.name, key, 'urgent')
+      }
       return
     }
     if (!(controller.wakes?.(undefined, object) ?? true)) return
     const routine = change.initial && controller.settled?.(object)
     this.#add(controller.name, key, routine ? 'routine' : 'urgent')
+  }
+
+  /** Whether a change is news is for the end of the run that is under way, if one is. */
+  #heldBack(controller: Controller, key: string, change: Changed): boolean {
+    const task = this.#queue.running(controller.name, key)
+    const run = task && this.#runs.get(task)
+    if (!run) return false
+    run.changes ??= []
+    return run.changes.length < CHANGES_MAX && run.changes.push(change) > 0
   }
 
   #add(name: string, key: string, priority: Priority): void {
@@ -236,30 +244,30 @@ export class Controllers implements AsyncDisposable {
   }
 
   async #run(task: Task): Promise<void> {
-    const run: Run = { abort: new AbortController(), began: this.#clock.now(), changes: [] }
+    const run: Run = { abort: this.#aborts.take(), began: this.#clock.now() }
     this.#runs.set(task, run)
-    this.#running.get(task.lane)!.set(task.key, run)
-    const next = await this.#reconcile(task, run)
-    this.#runs.delete(task)
-    this.#running.get(task.lane)!.delete(task.key)
     const controller = this.#controllers.get(task.lane)!
-    for (const change of run.changes) if (wakes(controller, change)) this.#add(task.lane, task.key, 'urgent')
+    let next: Next
+    try {
+      const ours = !this.#share || this.#share.includes(task.key)
+      next = ours ? await controller.reconcile(parseKey(task.key), run.abort.signal) : { after: 'never' }
+    } catch (error) {
+      next = { after: 'backoff' }
+      this.#metrics.failed(task.lane)
+      if (!this.#stopping) this.#log.warn('cannot reconcile', { controller: task.lane, object: task.key, error })
+    }
+    this.#end(controller, task, run, next)
+  }
+
+  #end(controller: Controller, task: Task, { abort, began, changes = [] }: Run, next: Next): void {
+    this.#runs.delete(task)
+    this.#aborts.giveBack(abort)
+    for (const change of changes) if (wakes(controller, change)) this.#add(task.lane, task.key, 'urgent')
     this.#queue.done(task, next)
-    this.#metrics.reconciled(task.lane, (this.#clock.now() - run.began) / 1000)
+    this.#metrics.reconciled(task.lane, (this.#clock.now() - began) / 1000)
     if (this.#stopping) {
       if (this.#runs.size === 0) this.#idle()
     } else this.#schedule()
-  }
-
-  async #reconcile(task: Task, { abort }: Run): Promise<Next> {
-    if (this.#share && !this.#share.includes(task.key)) return { after: 'never' }
-    try {
-      return await this.#controllers.get(task.lane)!.reconcile(parseKey(task.key), abort.signal)
-    } catch (error) {
-      this.#metrics.failed(task.lane)
-      if (!this.#stopping) this.#log.warn('cannot reconcile', { controller: task.lane, object: task.key, error })
-      return { after: 'backoff' }
-    }
   }
 
   #abortOverdue(): void {

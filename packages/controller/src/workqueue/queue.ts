@@ -117,6 +117,12 @@ export class WorkQueue {
     return this.#lane(laneName).entries.has(key)
   }
 
+  /** The task of this key, if it is being worked on. */
+  running(laneName: string, key: string): Task | undefined {
+    const entry = this.#lane(laneName).entries.get(key)
+    return entry?.state === 'running' ? entry : undefined
+  }
+
   /** The next task, which is then running until it is `done`. */
   take(): Task | undefined {
     if (this.#closed) return undefined
