@@ -54,7 +54,8 @@ export class LocalClient implements Client {
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
-    return (await get(this.#engine, this.#request('get', type, key))).object as T
+    const view = get(this.#engine, this.#request('get', type, key))
+    return (view instanceof Promise ? await view : view).object as T
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {

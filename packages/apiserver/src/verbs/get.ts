@@ -4,11 +4,11 @@ import type { View } from '../serving/served.js'
 import type { Request } from './request.js'
 import { checkNotInFuture, parseRevision } from './revision.js'
 
-/** GET of one object. */
-export async function get(engine: Engine, request: Request, resourceVersion = ''): Promise<View> {
+/** GET of one object: at once, unless somebody else has to convert it. */
+export function get(engine: Engine, request: Request, resourceVersion = ''): View | Promise<View> {
   const { served, namespace, name } = request
   checkNotInFuture(engine, parseRevision(resourceVersion))
   const stored = engine.store.get(served.key(namespace, name))
   if (!stored) throw notFound(served.type, name)
-  return await served.fresh(stored)
+  return served.fresh(stored)
 }

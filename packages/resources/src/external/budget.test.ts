@@ -50,6 +50,6 @@ test('what the SDKs of large clouds throw counts as throttling', async () => {
 test('one who gives up waiting does not hold up those behind', async () => {
   const { budget } = timed()
   const aborted = AbortSignal.abort()
-  await assert.rejects(budget.take(aborted))
+  await assert.rejects(async () => await budget.take(aborted))
   await budget.take()
 })

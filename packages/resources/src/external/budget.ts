@@ -3,8 +3,8 @@ import { ThrottledError } from './external.js'
 
 /** How much may be asked of a provider with one set of credentials. */
 export interface Budget {
-  /** Resolves when a call may be made. Fair: first come, first served. */
-  take(signal?: AbortSignal): Promise<void>
+  /** Resolves when a call may be made; undefined when it may be made at once. Fair: first come, first served. */
+  take(signal?: AbortSignal): Promise<void> | undefined
   /** What came of a call: being throttled halves the pace, success slowly restores it. */
   note(error?: unknown): void
 }
@@ -13,7 +13,7 @@ export interface Budgets {
   of(credentials: string): Budget
 }
 
-const free: Budget = { take: () => Promise.resolve(), note: () => {} }
+const free: Budget = { take: () => undefined, note: () => {} }
 
 export const unlimited: Budgets = { of: () => free }
 

@@ -15,7 +15,7 @@ import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer
 import { applyOwn } from './ownfields.js'
 import { byMap, noteKeys } from './ownkeys.js'
 import { noteGiven, withRotated } from './rotation.js'
-import { publish } from './secrets.js'
+import { connectionSecretOf, publish } from './secrets.js'
 import { step, type Turn, type Values } from './turn.js'
 
 export const lateInitManager = 'managed.crossplane.io/late-initializer'
@@ -39,7 +39,8 @@ async function wait({ turn, facts, aggregate }: Gathered, { because, announced }
 
 async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Next> {
   turn.event('Warning', 'CannotObserveExternalResource', because)
-  await noteName(turn, undefined)
+  const unnoted = notesOfName(turn, undefined)
+  if (unnoted) await noteName(turn, unnoted)
   await turn.report(conditions.reconcileError(`observe failed: ${because}`))
   return turn.poll()
 }
@@ -96,8 +97,9 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   // A new value in a Secret is the user's doing too.
   const { length } = gathered.rotated
   const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
-  await publish(turn, sight.connection ?? {})
-  await noteName(turn, sight.externalName, true)
+  if (connectionSecretOf(turn.managed)) await publish(turn, sight.connection ?? {})
+  const unnoted = notesOfName(turn, sight.externalName, true)
+  if (unnoted) await noteName(turn, unnoted)
   beginningShows(turn)
   const updating = decision.calls.includes('Update')
   const call = updating ? updateCall(gathered, decision.differences) : undefined
@@ -111,19 +113,22 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   }
   if (call) await update(gathered, call)
   if (!updating) nothingToApprove(turn)
-  if (updating || facts.upToDate) await noteApplied(gathered)
+  const applied = updating || facts.upToDate ? notesOfApplied(gathered) : undefined
+  if (applied) await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: applied }))
   const drift = drifted(gathered, decision, changedByUser)
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
 }
 
-/** What the provider was given. Only once it has it: if we die before this, it is told again, which does no harm. */
-async function noteApplied({ turn, sight }: Gathered): Promise<void> {
-  if (!turn.policies.may.update) return
+/**
+ * What is to be noted of what the provider was given, if that is news. Only once it has it: if we die before this, it is
+ * told again, which does no harm.
+ */
+function notesOfApplied({ turn, sight }: Gathered): Readonly<Record<string, string>> | undefined {
+  if (!turn.policies.may.update) return undefined
   const observed = sight.exists ? sight.atProvider : {}
   const notes = { ...noteGiven(turn), ...noteKeys(turn, observed), ...noteExecuted(turn) }
-  if (Object.keys(notes).length === 0) return
-  await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: notes }))
+  return isEmpty(notes) ? undefined : notes
 }
 
 /** What an update is told, beside whom it is about. */
@@ -153,11 +158,16 @@ async function update({ turn, client }: Gathered, call: ReturnType<typeof update
   turn.event('Normal', 'UpdatedExternalResource', `Successfully requested update of external resource${fields}`)
 }
 
+interface NotesOfName {
+  readonly finalizers?: readonly string[]
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
 /**
- * Writes down, in one go, what is not noted yet: the external name, that a
- * create whose end nobody saw did succeed, and (`keep`) our finalizer.
+ * What is not noted yet: the external name, that a create whose end nobody
+ * saw did succeed, and (`keep`) our finalizer. Undefined when all is.
  */
-async function noteName(turn: Turn, seen: string | undefined, keep = false): Promise<void> {
+function notesOfName(turn: Turn, seen: string | undefined, keep = false): NotesOfName | undefined {
   const { managed, history, kit } = turn
   const notes: Record<string, string> = {}
   const name = seen || turn.externalName
@@ -167,16 +177,21 @@ async function noteName(turn: Turn, seen: string | undefined, keep = false): Pro
   }
   const finalizers = keep ? withFinalizer(managed.metadata.finalizers, finalizer) : managed.metadata.finalizers
   const complete = finalizers === managed.metadata.finalizers
-  if (complete && Object.keys(notes).length === 0) return
-  const telling = complete
-    ? { reason: 'CannotInitializeManagedResource', prefix: 'cannot update managed resource: ', both: true }
-    : { prefix: 'cannot update object: ' }
-  await step(telling, () =>
-    turn.patchMetadata({
-      ...(complete ? {} : { finalizers }),
-      ...(Object.keys(notes).length > 0 ? { annotations: notes } : {}),
-    }),
-  )
+  if (complete && isEmpty(notes)) return undefined
+  return { ...(complete ? {} : { finalizers }), ...(isEmpty(notes) ? {} : { annotations: notes }) }
+}
+
+/** Writes it down in one go. */
+async function noteName(turn: Turn, notes: NotesOfName): Promise<void> {
+  const telling = notes.finalizers
+    ? { prefix: 'cannot update object: ' }
+    : { reason: 'CannotInitializeManagedResource', prefix: 'cannot update managed resource: ', both: true }
+  await step(telling, () => turn.patchMetadata({ ...notes }))
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false
+  return true
 }
 
 /**

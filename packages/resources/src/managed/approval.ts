@@ -137,7 +137,7 @@ function withRevisions(turn: Turn, values: Values): Values {
   let filled = values
   for (const { path } of turn.kit.sensitiveFields) {
     if (valueAt(values, path) === undefined) continue
-    const revision = turn.revisions.get(path.join('.')) ?? GENERATED
+    const revision = turn.revisions?.get(path.join('.')) ?? GENERATED
     filled = setFieldValue(
       filled,
       path.map((field) => ({ field })),

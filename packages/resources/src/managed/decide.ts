@@ -152,10 +152,13 @@ function settle({ lateInitialize, differences, upToDate, may }: Facts): Decision
     suppressed.push({ action: 'update', because: 'the policies do not allow Update' })
   }
   const calls: Call[] = !upToDate && may.update ? ['Update'] : []
-  return decision('settle', upToDate ? 'the external resource is as wanted' : 'the external resource differs', {
+  return {
+    do: 'settle',
     calls,
+    because: upToDate ? 'the external resource is as wanted' : 'the external resource differs',
     lateInitialize: lateInitialize && may.lateInitialize,
     differences,
     suppressed,
-  })
+    announced: false,
+  }
 }

@@ -23,18 +23,21 @@ export class Followers {
     }
   }
 
-  of({ metadata: { uid = '', name = '', namespace } }: KubeObject): Follow {
+  of(object: KubeObject): Follow {
+    return (topics, subscribe) => this.#follow(object, topics, subscribe)
+  }
+
+  #follow({ metadata }: KubeObject, ...[topics, subscribe]: Parameters<Follow>): void {
+    const { uid = '', name = '', namespace } = metadata
     const key = { name, ...(namespace ? { namespace } : {}) }
-    return (topics, subscribe) => {
-      const held = this.#ends.get(uid)
-      if (!held && topics.length === 0) return
-      const next = new Map<string, () => void>()
-      for (const topic of topics) {
-        next.set(topic, held?.get(topic) ?? next.get(topic) ?? subscribe(topic, () => this.#wake(key)))
-      }
-      this.#ends.set(uid, next)
-      for (const [topic, end] of held ?? []) if (!next.has(topic)) end()
+    const held = this.#ends.get(uid)
+    if (!held && topics.length === 0) return
+    const next = new Map<string, () => void>()
+    for (const topic of topics) {
+      next.set(topic, held?.get(topic) ?? next.get(topic) ?? subscribe(topic, () => this.#wake(key)))
     }
+    this.#ends.set(uid, next)
+    for (const [topic, end] of held ?? []) if (!next.has(topic)) end()
   }
 
   forget(uid: string): void {

@@ -1,5 +1,6 @@
 import { conditionsOf } from '@crosstie/kube'
 import type { Difference, Present, Sight } from '../external/external.js'
+import type { Listing } from '../external/listing.js'
 import { type Aggregated, aggregateOf } from './abandoned.js'
 import { callExternal } from './call.js'
 import { createInDoubt, identityTags, nameOnlyByToken, searchLost, tagsFor } from './create.js'
@@ -9,7 +10,7 @@ import { createdWithin, finalizer, isDeleted } from './meta.js'
 import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
-import { step, type Turn, type Values } from './turn.js'
+import { failure, type Turn, type Values } from './turn.js'
 
 /** All that was found out in a turn. */
 export interface Gathered {
@@ -36,37 +37,35 @@ export interface Gathered {
 /** Looks at the external resource and draws up the facts. */
 export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
   const { kit } = turn
-  const { sight, forProvider } = await step(
-    { reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' },
-    () => look(turn, client),
-  )
+  const { sight, forProvider } = await look(turn, client)
   turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
   if (sight.exists) turn.saw(sight)
   const aggregate = sight.exists ? 'there' : await aggregateOf(turn)
-  return { turn, client, sight, forProvider, aggregate, ...factsOf(turn, sight, forProvider, aggregate !== 'there') }
+  return factsOf(turn, client, sight, forProvider, aggregate)
 }
 
 async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forProvider: Values }> {
-  const { kit, managed, signal } = turn
-  const forProvider =
-    kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
-  const listed = await lookAtList(turn, client, forProvider)
-  if (listed) return { sight: listed, forProvider }
-  const lost = turn.externalName === '' && turn.history.attempted && kit.kind.tags
-  const tags = lost ? { tags: identityTags(turn) } : {}
-  const call = {
-    client,
-    managed,
-    externalName: turn.externalName,
-    forProvider,
-    ignoreChanges: ignoredPaths(turn),
-    signal,
-    ...tags,
+  const { kit } = turn
+  try {
+    const forProvider =
+      kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
+    const listed = kit.listing && (await lookAtList(turn, kit.listing, client, forProvider))
+    if (listed) return { sight: listed, forProvider }
+    const sight = await observe(turn, client, forProvider)
+    if (sight.exists || !turn.history.attempted) return { sight, forProvider }
+    return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
+  } catch (error) {
+    throw failure({ reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' }, error)
   }
-  const sight = await callExternal(turn, 'Observe', () => kit.kind.external.observe(call))
-  if (sight.exists || !turn.history.attempted) return { sight, forProvider }
-  return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
+}
+
+function observe(turn: Turn, client: unknown, forProvider: Values): Promise<Sight> {
+  const { kit, managed, externalName, signal } = turn
+  const call = { client, managed, externalName, forProvider, ignoreChanges: ignoredPaths(turn), signal }
+  const lost = externalName === '' && turn.history.attempted && kit.kind.tags
+  const told = lost ? { ...call, tags: identityTags(turn) } : call
+  return callExternal(turn, 'Observe', () => kit.kind.external.observe(told))
 }
 
 /**
@@ -74,10 +73,14 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
  * so is from the first one that may only be looked at: nothing is done on its
  * account. Whatever is not as wanted there is looked at by itself before anything is done.
  */
-async function lookAtList(turn: Turn, client: unknown, forProvider: Values): Promise<Present | undefined> {
+async function lookAtList(
+  turn: Turn,
+  listing: Listing,
+  client: unknown,
+  forProvider: Values,
+): Promise<Present | undefined> {
   const { kit, managed, externalName, signal } = turn
-  const { kind, listing, touched } = kit
-  if (!listing) return undefined
+  const { kind, touched } = kit
   const uid = managed.metadata.uid ?? ''
   const place = placeOf(turn)
   listing.expect(place, uid)
@@ -110,14 +113,13 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
-type Drawn = Pick<Gathered, 'rotated' | 'removed' | 'facts' | 'fill' | 'desired' | 'ignored' | 'immutable'>
-
-function factsOf(turn: Turn, sight: Sight, forProvider: Values, abandoned: boolean): Drawn {
+function factsOf(turn: Turn, client: unknown, sight: Sight, forProvider: Values, aggregate: Aggregated): Gathered {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
   const rotated = sight.exists && !isDeleted(managed) ? rotatedSecrets(turn) : []
   const removed = sight.exists && sight.upToDate !== true ? ourRemovedKeys(turn, atProvider) : []
+  const { desired, ignored, immutable } = compared
   const differences = [...compared.differences, ...removed, ...rotated]
   const empty = sight.exists ? emptyFields(kit.kind.parameters, turn.forProvider, turn.initProvider, atProvider) : {}
   const fill = withoutSecrets(turn, empty)
@@ -129,14 +131,14 @@ function factsOf(turn: Turn, sight: Sight, forProvider: Values, abandoned: boole
     createdRecently: createdWithin(history, kit.kind.consistencySeconds * 1000, kit.clock.now()),
     createInDoubt: createInDoubt(turn),
     nameOnlyByToken: nameOnlyByToken(turn),
-    abandoned,
+    abandoned: aggregate !== 'there',
     lateInitialize: Object.keys(fill).length > 0,
     differences,
     upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
     may: policies.may,
     onlyObserve: policies.onlyObserve,
   }
-  return { facts, fill, rotated, removed, ...compared }
+  return { turn, client, sight, forProvider, aggregate, facts, desired, fill, ignored, immutable, rotated, removed }
 }
 
 /** Tags by which we know the resource stay, even if the spec named them once. */
@@ -158,20 +160,20 @@ function compare(
   turn: Turn,
   sight: Sight,
   forProvider: Values,
-): Pick<Drawn, 'desired' | 'ignored' | 'immutable'> & Pick<Facts, 'differences'> {
+): Pick<Gathered, 'desired' | 'ignored' | 'immutable'> & Pick<Facts, 'differences'> {
   const { parameters } = turn.kit.kind
   if (!sight.exists || sight.upToDate === true)
     return { desired: forProvider, differences: [], ignored: [], immutable: [] }
   if (sight.differences) return { desired: forProvider, differences: sight.differences, ignored: [], immutable: [] }
   const patterns = ignoredPaths(turn)
   const { alsoDiffers = [] } = sight
-  const alsoMinded = alsoDiffers.filter(({ path }) => !patterns.includes(path))
   const all = [...differencesOf(parameters, forProvider, sight.atProvider), ...alsoDiffers]
   const immutable = all.filter(({ path }) => isImmutable(turn, path))
   if (all.length === 0 || (patterns.length === 0 && immutable.length === 0)) {
     return { desired: forProvider, differences: all, ignored: [], immutable: [] }
   }
   const left = leaveAlone(forProvider, patterns, sight.atProvider)
+  const alsoMinded = alsoDiffers.filter(({ path }) => !patterns.includes(path))
   const minded = [...differencesOf(parameters, left, sight.atProvider), ...alsoMinded]
   const fixed = minded.filter(({ path }) => isImmutable(turn, path))
   return {

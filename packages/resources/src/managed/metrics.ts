@@ -1,4 +1,4 @@
-import { type Condition, conditionsOf, groupResource, type KubeObject, type Metrics } from '@crosstie/kube'
+import { type Condition, conditionsOf, groupResource, type KubeObject, type Metrics, type Series } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { ManagedMetrics } from './kit.js'
 
@@ -35,9 +35,13 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
     'For how long external resources differed from what was wanted, counted when it ends.',
     ['group', 'kind'],
   )
+  // Every look at an object counts something: finding the series by its words would take longer than the counting.
+  const ends = new Bound((outcome, { group, kind }) => reconciles.with(group, kind, outcome))
+  const done = new Bound((call, { group, kind }) => calls.with(group, kind, call, 'false'))
+  const failures = new Bound((call, { group, kind }) => calls.with(group, kind, call, 'true'))
   const seen = new Map<string, Set<string>>()
   const managed: ManagedMetrics = {
-    reconciled: ({ type: { group, kind } }, outcome) => reconciles.with(group, kind, outcome).inc(),
+    reconciled: (kind, outcome) => ends.of(kind, outcome).inc(),
     observed({ type }, uid) {
       const { group, kind } = type
       let uids = seen.get(groupResource(type))
@@ -48,12 +52,27 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
       const before = uids.size
       if (uids.add(uid).size > before) observed.with(group, kind).inc()
     },
-    called: ({ type: { group, kind } }, call, failed) => calls.with(group, kind, call, String(failed)).inc(),
+    called: (kind, call, failed) => (failed ? failures : done).of(kind, call).inc(),
     ready: ({ type: { group, kind } }, seconds) => ready.with(group, kind).observe(seconds),
     drifted: ({ type: { group, kind } }, seconds) => drift.with(group, kind).inc(seconds),
   }
   counted.set(metrics, managed)
   return managed
+}
+
+/** Series of a kind by one word, found once. */
+class Bound {
+  readonly #series = new WeakMap<ManagedKind, Map<string, Series>>()
+
+  constructor(private readonly find: (word: string, type: ManagedKind['type']) => Series) {}
+
+  of(kind: ManagedKind, word: string): Series {
+    const known = this.#series.get(kind)?.get(word)
+    if (known) return known
+    const series = this.find(word, kind.type)
+    this.#series.set(kind, (this.#series.get(kind) ?? new Map<string, Series>()).set(word, series))
+    return series
+  }
 }
 
 function reasonOf(conditions: readonly Condition[], type: string, status: string): string | undefined {

@@ -45,7 +45,8 @@ export function policiesOf(spec: PolicySpec, options: PolicyOptions): Policies {
 }
 
 function gatedPolicies(spec: PolicySpec, { hasDeletionPolicy, refuse }: PolicyOptions): Policies {
-  const names = [...new Set(namesOf(spec))]
+  const stated = namesOf(spec)
+  const names = stated.length > 1 ? [...new Set(stated)] : stated
   const unknown = names.some((name) => !(policyNames as readonly string[]).includes(name))
   const refused = unknown
     ? `\`spec.managementPolicies\` is set to a value(${listOf(names)}) which is not supported. Check docs for supported policies`

@@ -1,13 +1,13 @@
 import { conditionsOf, isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
 import { act, release } from './act.js'
-import { connect, disconnect } from './call.js'
+import { connect, disconnect, isDisposable } from './call.js'
 import { conditions } from './conditions.js'
 import { needsHuman } from './create.js'
 import { decide } from './decide.js'
 import { gather } from './gather.js'
 import type { Kit, Next } from './kit.js'
 import { isDeleted, isPaused, isProvisioning } from './meta.js'
-import { resolveReferences } from './references.js'
+import { hasReferences, resolveReferences } from './references.js'
 import { learnSecrets } from './secrets.js'
 import { Failure, Turn } from './turn.js'
 
@@ -23,10 +23,10 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
     const managed = await read(kit, key, signal)
     if (!managed || isProvisioning(managed)) return { after: 'never' }
     turn = new Turn(kit, managed, signal)
-    const next = await settleUnseen(turn)
-    if (next) return next
+    const settled = settleUnseen(turn)
+    if (settled) return await settled
 
-    await resolveReferences(turn)
+    if (hasReferences(turn)) await resolveReferences(turn)
     const client = await connect(turn)
     try {
       const gathered = await gather(turn, client)
@@ -36,43 +36,50 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
     } catch (error) {
       return await reportFailure(turn, error)
     } finally {
-      await disconnect(turn, client)
+      if (isDisposable(client)) await disconnect(turn, client)
     }
   } catch (error) {
     return await reportFailure(turn, error)
   }
 }
 
-async function read(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
-  try {
-    return await kit.client.get(kit.kind.type, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    if (isConflict(error)) throw error
-    throw new Error(`cannot get managed resource: ${messageOf(error)}`, { cause: error })
-  }
+function read(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
+  return kit.client.get(kit.kind.type, key, { signal }).catch(unread)
 }
 
-/** What is settled before anybody is called: it must work even when the credentials are gone. */
-async function settleUnseen(turn: Turn): Promise<Next | undefined> {
+function unread(error: unknown): undefined {
+  if (isNotFound(error)) return undefined
+  if (isConflict(error)) throw error
+  throw new Error(`cannot get managed resource: ${messageOf(error)}`, { cause: error })
+}
+
+/**
+ * What is settled before anybody is called: it must work even when the credentials are gone.
+ * Undefined, at once, for all others.
+ */
+function settleUnseen(turn: Turn): Promise<Next> | undefined {
   const { policies, managed } = turn
-  if (policies.paused || isPaused(managed)) return await pause(turn)
+  if (policies.paused || isPaused(managed)) return pause(turn)
   if (turn.request) turn.event('Normal', 'ReconcileRequestHandled', 'Handling reconcile request')
-  if (policies.refused) {
-    turn.event('Warning', 'CannotUseInvalidManagementPolicy', policies.refused)
-    await turn.report(conditions.reconcileError(policies.refused))
-    return { after: 'never' }
-  }
+  if (policies.refused) return refuse(turn, policies.refused)
   warn(turn)
-  if (isDeleted(managed) && !policies.may.delete) return await release(turn)
-  if (needsHuman(turn)) {
-    const message =
-      'cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed'
-    turn.event('Warning', 'CannotInitializeManagedResource', message)
-    await turn.report(conditions.creating(), conditions.reconcileError(message))
-    return { after: 'never' }
-  }
+  if (isDeleted(managed) && !policies.may.delete) return release(turn)
+  if (needsHuman(turn)) return askHuman(turn)
   return undefined
+}
+
+async function refuse(turn: Turn, because: string): Promise<Next> {
+  turn.event('Warning', 'CannotUseInvalidManagementPolicy', because)
+  await turn.report(conditions.reconcileError(because))
+  return { after: 'never' }
+}
+
+async function askHuman(turn: Turn): Promise<Next> {
+  const message =
+    'cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed'
+  turn.event('Warning', 'CannotInitializeManagedResource', message)
+  await turn.report(conditions.creating(), conditions.reconcileError(message))
+  return { after: 'never' }
 }
 
 async function pause(turn: Turn): Promise<Next> {

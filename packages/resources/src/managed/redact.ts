@@ -36,7 +36,8 @@ export class Redactor {
   }
 
   /** Connection details, by name. */
-  addConnection(details: Readonly<Record<string, string | undefined>> = {}): void {
+  addConnection(details: Readonly<Record<string, string | undefined>> | undefined): void {
+    if (!details) return
     for (const [name, value] of Object.entries(details)) {
       if (value === undefined) continue
       if (OPENS.test(name)) this.add(value)

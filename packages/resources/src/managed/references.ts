@@ -19,13 +19,17 @@ import { step, type Turn, type Values } from './turn.js'
 
 export const referenceManager = 'managed.crossplane.io/api-simple-reference-resolver'
 
+/** What is deleted needs nothing filled in any more. */
+export function hasReferences({ kit, managed }: Turn): boolean {
+  return kit.referenceFields.length > 0 && !isDeleted(managed)
+}
+
 /**
  * Fills the fields that references give. What was resolved is applied under a
  * field manager of our own, so that it is neither lost to nor fought over with
  * those who apply the rest.
  */
 export async function resolveReferences(turn: Turn): Promise<void> {
-  if (isDeleted(turn.managed) || turn.kit.referenceFields.length === 0) return
   const reason = 'CannotResolveResourceReferences'
   const { unresolved } = turn.kit
   const { uid = '', name, namespace } = turn.managed.metadata

@@ -27,7 +27,7 @@ const digestOf = ({ value }: GivenSecret): string => createHmac('sha256', proces
 
 /** The fields whose value the provider does not have yet, as far as anybody knows. Nobody sees the values. */
 export function rotatedSecrets(turn: Turn): readonly Difference[] {
-  if (turn.given.size === 0) return []
+  if (!turn.given?.size) return []
   const noted = notedRevisions(turn)
   const sent = turn.kit.sent.get(turn.managed.metadata.uid ?? '')
   return (
@@ -46,14 +46,14 @@ export function rotatedSecrets(turn: Turn): readonly Difference[] {
 /** What an update is told, with the values that changed. */
 export function withRotated(turn: Turn, changed: Values, rotated: readonly Difference[]): Values {
   return rotated.reduce<Values>((values, { path }) => {
-    const given = turn.given.get(path)
+    const given = turn.given?.get(path)
     return given ? setIn(values, given.path, given.value) : values
   }, changed)
 }
 
 /** The provider has been given the values of this turn. What to note of it, if that is news. */
 export function noteGiven(turn: Turn): Readonly<Record<string, string>> {
-  if (turn.given.size === 0) return {}
+  if (!turn.given?.size) return {}
   const fields = minded(turn)
   turn.kit.sent.set(
     turn.managed.metadata.uid ?? '',
@@ -68,7 +68,7 @@ export function noteGiven(turn: Turn): Readonly<Record<string, string>> {
 /** Fields that an update may set. */
 function minded(turn: Turn): readonly (readonly [string, GivenSecret])[] {
   const ignored = turn.kit.features.ignoreChanges ? (turn.spec.ignoreChanges ?? []) : []
-  return [...turn.given].filter(([name]) => !ignored.includes(name) && !ignored.includes(`${name}SecretRef`))
+  return [...(turn.given ?? [])].filter(([name]) => !ignored.includes(name) && !ignored.includes(`${name}SecretRef`))
 }
 
 function notedRevisions({ managed }: Turn): Readonly<Record<string, string>> {

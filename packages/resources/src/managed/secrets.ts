@@ -36,9 +36,10 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
     turn.secrets.addValue(value)
-    turn.revisions.set(path.join('.'), read!.revision)
+    turn.revisions!.set(path.join('.'), read!.revision)
     // What only initProvider names is for the creation alone.
-    if (at(turn.forProvider, refPath)) turn.given.set(path.join('.'), { path, secret, revision: read!.revision, value })
+    if (at(turn.forProvider, refPath))
+      turn.given!.set(path.join('.'), { path, secret, revision: read!.revision, value })
     filled = set(filled, path, value)
   }
   return await withKeptValues(turn, filled)

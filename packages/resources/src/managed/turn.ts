@@ -80,18 +80,23 @@ export async function step<T>(telling: Telling, run: () => Promise<T> | T): Prom
   try {
     return await run()
   } catch (error) {
-    if (error instanceof Failure || (isConflict(error) && !telling.evenConflicts)) throw error
-    const message = `${telling.prefix ?? ''}${messageOf(error)}`
-    throw new Failure(
-      {
-        reason: telling.reason,
-        message,
-        eventMessage: telling.both ? message : messageOf(error),
-        ...(telling.conditions ? { conditions: telling.conditions } : {}),
-      },
-      { cause: error },
-    )
+    throw failure(telling, error)
   }
+}
+
+/** What a step throws when it failed with this error. */
+export function failure(telling: Telling, error: unknown): unknown {
+  if (error instanceof Failure || (isConflict(error) && !telling.evenConflicts)) return error
+  const message = `${telling.prefix ?? ''}${messageOf(error)}`
+  return new Failure(
+    {
+      reason: telling.reason,
+      message,
+      eventMessage: telling.both ? message : messageOf(error),
+      ...(telling.conditions ? { conditions: telling.conditions } : {}),
+    },
+    { cause: error },
+  )
 }
 
 /** One turn of the reconciler: one object, from reading it to reporting on it. */
@@ -104,9 +109,9 @@ export class Turn {
   /** Whatever is told passes here. */
   readonly secrets = new Redactor()
   /** What was read from Secrets for fields of forProvider, by field. */
-  readonly given = new Map<string, GivenSecret>()
+  readonly given: Map<string, GivenSecret> | undefined
   /** Which revision of which Secret a sensitive field's value is from, by field. */
-  readonly revisions = new Map<string, string>()
+  readonly revisions: Map<string, string> | undefined
   /** How the provider is reached, once that is known. */
   config: ProviderConfiguration | undefined
   /** What is to be said of approval, if anything. */
@@ -122,6 +127,10 @@ export class Turn {
     readonly signal: AbortSignal,
   ) {
     this.#managed = managed
+    if (kit.sensitiveFields.length > 0) {
+      this.given = new Map()
+      this.revisions = new Map()
+    }
     this.history = createHistoryOf(managed)
     this.request = newReconcileRequest(managed)
     const stated = policiesOf(this.spec, {
@@ -219,12 +228,13 @@ export class Turn {
   /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
   #conditions(said: readonly Condition[]): readonly Condition[] {
     const { generation } = this.managed.metadata
-    const own = [...said, ...(this.approval ? [this.approval] : [])].map((condition) => ({
-      ...this.#redacted(condition),
-      ...(generation ? { observedGeneration: generation } : {}),
-    }))
-    const known = said.some(({ type }) => type === 'Ready')
-    return this.#ready && !known ? [this.#redacted(this.#ready), ...own] : own
+    const set: Condition[] = []
+    if (this.#ready && !said.some(({ type }) => type === 'Ready')) set.push(this.#redacted(this.#ready))
+    for (const condition of this.approval ? [...said, this.approval] : said) {
+      const told = this.#redacted(condition)
+      set.push(generation ? { ...told, observedGeneration: generation } : told)
+    }
+    return set
   }
 
   /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */

@@ -130,7 +130,7 @@ export class TurnRecord implements Witness {
 
   #difference({ path, desired, observed }: { path: string; desired?: unknown; observed?: unknown }): PlannedField {
     // A value in a Secret differs without anybody having compared it.
-    const sensitive = this.#turn?.given.has(path) === true
+    const sensitive = this.#turn?.given?.has(path) === true
     return toldField(path, observed, desired, { mask: this.#telling.mask, sensitive })
   }
 
