@@ -106,7 +106,8 @@ function byManager(entries: readonly Loose[]): Loose[] {
 }
 
 /** How old an object of the case is depends on how fast it runs. */
-const withoutAge = (cell: Loose): Loose => (typeof cell === 'string' && /^\d+s$/.test(cell) ? 'AGE' : cell)
+const withoutAge = (cell: Loose): Loose =>
+  typeof cell === 'string' && /^(\d+s|\d+m(\d+s)?)$/.test(cell) ? 'AGE' : cell
 
 /** Only times of this run are the server's choice; those that the case made up stay. */
 function timeSymbol(time: string, fraction: string | undefined): string {
