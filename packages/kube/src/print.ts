@@ -47,9 +47,18 @@ export class Printed {
   constructor(readonly text: string) {}
 }
 
-/** A number, as Go's %v writes it: exponents have two digits at least. */
+/** A number of a JSON text, as Go's %v writes it: what fits is an int64, the rest is a float. */
 export function printNumber(value: number | bigint): string {
-  return String(value).replace(/e([+-])(\d)$/, 'e$10$2')
+  if (typeof value === 'bigint') return String(value)
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? String(value) : printFloat(value)
+}
+
+/** A float, as Go's %v writes it: with an exponent, of two digits at least, from a million on and below a ten thousandth. */
+export function printFloat(value: number): string {
+  const [digits, power] = value.toExponential().split('e') as [string, string]
+  const exponent = Number(power)
+  if (exponent >= -4 && exponent < 6) return String(value)
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
 /** JSON as Go writes it: keys sorted, and the characters escaped that are dear to HTML. */

@@ -1,8 +1,11 @@
 import { define } from './harness/crd.js'
+import type { Loose } from './harness/http.js'
 import { configMap, configMapsIn, secretsIn } from './harness/kinds.js'
 import { conformance } from './harness/suite.js'
 
 const unknownCosts = (name: string) => ({ metadata: { name } })
+
+const causesOf = (body: Loose) => body.details?.causes ?? body.message ?? 'accepted'
 
 conformance('errors', {
   'paths that nobody serves': async (t) => {
@@ -44,6 +47,32 @@ conformance('errors', {
     await t.post(all, { metadata: { name: 'a', creationTimestamp: 'yesterday' } })
     await t.post(all, { metadata: { name: 'a' }, immutable: 'yes' })
     await t.post(all, { metadata: { name: 'a' }, binaryData: { k: '***' } })
+  },
+  'large and small numbers': async (t) => {
+    const widgets = await define(t, {
+      properties: {
+        one: { type: 'number', enum: [1] },
+        text: { type: 'string', enum: ['a'] },
+        most: { type: 'number', maximum: 10_000_000 },
+        least: { type: 'number', minimum: 0.00001 },
+        steps: { type: 'number', multipleOf: 0.5 },
+        whole: { type: 'integer', maximum: 10_000_000 },
+      },
+    })
+    const path = widgets.path(await t.namespace())
+    const numbers = [
+      1e20, 1e21, 123456789012345680000, 12345678.25, 1234567.25, 123456.25, 100000000, 0.000012, 0.00012,
+    ]
+    const bodies = numbers.flatMap((n) => [
+      { one: n },
+      { text: n },
+      { most: n },
+      { least: -n },
+      { steps: n },
+      { whole: n },
+    ])
+    for (const body of bodies)
+      await t.post(path, widgets.object('a', body), { query: { dryRun: 'All' }, pick: causesOf })
   },
   'bodies of another kind or version': async (t) => {
     const all = configMapsIn(await t.namespace())

@@ -1,5 +1,4 @@
 import { getOwn, setOwn } from '../json.js'
-import { printNumber } from '../print.js'
 import { readTime } from './time.js'
 
 /**
@@ -202,7 +201,7 @@ class Reader {
   private readInteger(value: unknown, { type }: Shape): unknown {
     const integer = typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'bigint'
     if (integer) return value
-    const number = typeof value === 'number' ? `number ${printNumber(value)}` : jsonTypeOf(value)
+    const number = typeof value === 'number' ? `number ${value}` : jsonTypeOf(value)
     this.error ??= `json: cannot unmarshal ${number} into ${this.where} of type ${type}`
     return undefined
   }

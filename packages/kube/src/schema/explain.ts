@@ -1,6 +1,6 @@
 import { type FieldError, fieldErrors } from '../errors.js'
 import { getOwn } from '../json.js'
-import { printNumber, quote } from '../print.js'
+import { printFloat, printNumber, quote } from '../print.js'
 import { acceptsKind, check, hasDuplicates, isAbove, isBelow, isMultiple, isTooLong, isTooShort } from './check.js'
 import type { Correlation } from './correlate.js'
 import type { SchemaNode } from './node.js'
@@ -214,9 +214,9 @@ function explainNumber(
 ): void {
   findings.passed += 2
   const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = rules
-  const limit = (bound: Bound) => printNumber(kind === integerKind ? bound.integer : bound.float)
+  const limit = (bound: Bound) => printBound(bound, kind)
   if (multipleOf && !isMultiple(value, kind, multipleOf)) {
-    findings.add(multipleFinding(value, kind === integerKind ? multipleOf.integer : multipleOf.float, path))
+    findings.add(multipleFinding(value, kind, multipleOf, path))
   }
   if (minimum && isBelow(value, kind, minimum, exclusiveMinimum)) {
     const than = exclusiveMinimum ? 'greater than' : 'greater than or equal to'
@@ -228,9 +228,15 @@ function explainNumber(
   }
 }
 
-function multipleFinding(value: number | bigint, factor: number | bigint, path: string): Finding {
-  if (factor > 0) return invalidAt(path, value, `should be a multiple of ${printNumber(factor)}`)
-  const text = `factor MultipleOf declared for ${path} must be positive: ${printNumber(factor)}`
+/** What a value is held to is of the value's own type. */
+function printBound(bound: Bound, kind: number): string {
+  return kind === integerKind ? printNumber(bound.integer) : printFloat(bound.float)
+}
+
+function multipleFinding(value: number | bigint, kind: number, multipleOf: Bound, path: string): Finding {
+  const factor = kind === integerKind ? multipleOf.integer : multipleOf.float
+  if (factor > 0) return invalidAt(path, value, `should be a multiple of ${printBound(multipleOf, kind)}`)
+  const text = `factor MultipleOf declared for ${path} must be positive: ${printBound(multipleOf, kind)}`
   return at(path, text, (field) => fieldErrors.invalid(field, factor, text))
 }
 
