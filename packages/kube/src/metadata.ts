@@ -61,6 +61,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
 
 /** Warnings about finalizers that an object gained and that others might take for their own. */
 export function finalizerWarnings(meta: ObjectMeta, old?: ObjectMeta): string[] {
+  if (!meta.finalizers || meta.finalizers === old?.finalizers) return []
   const before = new Set(old?.finalizers ?? [])
   const added = [...new Set(meta.finalizers ?? [])].filter((name) => !before.has(name)).sort()
   return added.flatMap((name) => {
@@ -196,6 +197,7 @@ function managedFieldsEntryErrors(entry: ManagedFieldsEntry, path: string): Fiel
 
 /** Complaints about the name of a field manager: at most 128 bytes, all printable. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
+  if (manager.length <= 128 && /^[ -~]*$/.test(manager)) return []
   const errors: FieldError[] = []
   if (utf8Length(manager) > 128) errors.push(fieldErrors.tooLong(field, '', 128))
   let position = 0

@@ -56,20 +56,25 @@ export function isWildcardDNS1123Subdomain(value: string): string[] {
 
 /** A key of labels and annotations: `name` or `example.com/name`. */
 export function isQualifiedName(value: string): string[] {
-  const rule =
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-  const shape = regexError(rule, qualified, 'MyName', 'my.name', '123-abc')
   const parts = value.split('/')
   if (parts.length > 2) {
-    return [`a qualified name ${shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    return [
+      `a qualified name ${qualifiedRule()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
   }
   const errors: string[] = []
   if (parts.length === 2) errors.push(...prefixErrors(parts[0]!))
   const name = parts.at(-1)!
   if (name === '') errors.push('name part must be non-empty')
   errors.push(...tooLong(name, 63).map((error) => `name part ${error}`))
-  if (!qualifiedExpression.test(name)) errors.push(`name part ${shape}`)
+  if (!qualifiedExpression.test(name)) errors.push(`name part ${qualifiedRule()}`)
   return errors
+}
+
+function qualifiedRule(): string {
+  const rule =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+  return regexError(rule, qualified, 'MyName', 'my.name', '123-abc')
 }
 
 function prefixErrors(prefix: string): string[] {

@@ -442,13 +442,15 @@ function managersForApply(entries: unknown): Managers {
  * does not lose what is stored.
  */
 function managersForUpdate(live: KubeObject | undefined, updated: KubeObject, subresource: boolean): Managers {
+  const stored = live?.metadata?.managedFields
   if (!subresource) {
     const given = updated.metadata?.managedFields
     if (isReset(given)) return new Map()
-    const managers = managersOrNone(given)
+    // Most send back what they got: then what is known of the stored entries saves reading them.
+    const managers = equal(given, stored) ? managersOrNone(stored) : managersOrNone(given)
     if (managers.size > 0) return managers
   }
-  return managersOrNone(live?.metadata?.managedFields)
+  return managersOrNone(stored)
 }
 
 function managersOrNone(entries: unknown): Managers {

@@ -359,9 +359,25 @@ export function decodeFields(fieldsV1: unknown): FieldSet {
   return set
 }
 
-/** Tells that a set is canonical, so that decoding it is free. */
-export function rememberCanonical(set: FieldSet): void {
+const SHARED_MAX = 1_000
+const SHARED_LETTERS_MAX = 4_096
+const sharedSets = new Map<string, FieldSet>()
+
+/**
+ * One set for all that are equal: what one manager wrote to the objects of one kind mostly is. It takes the memory
+ * once, and decoding it is free. The set must be canonical.
+ */
+export function shared(set: FieldSet): FieldSet {
+  if (decoded.get(set) === set) return set
+  const text = JSON.stringify(set)
+  const known = sharedSets.get(text)
+  if (known) return known
+  if (text.length <= SHARED_LETTERS_MAX) {
+    if (sharedSets.size >= SHARED_MAX) sharedSets.delete(sharedSets.keys().next().value!)
+    sharedSets.set(text, set)
+  }
   if (set !== LEAF) decoded.set(set, set)
+  return set
 }
 
 function decodeNode(given: Record<string, unknown>): FieldSet {

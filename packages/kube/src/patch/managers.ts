@@ -1,7 +1,7 @@
 import { timestamp } from '../clock.js'
 import { isObject } from '../json.js'
 import type { ManagedFieldsEntry } from '../object.js'
-import { decodeFields, type FieldSet, FieldSetError, rememberCanonical, union } from './field-set.js'
+import { decodeFields, type FieldSet, FieldSetError, shared, union } from './field-set.js'
 
 /** Who owns which fields, as one entry of managedFields says it. */
 export interface Holding {
@@ -107,14 +107,13 @@ export function encodeManagers(managers: Managers): readonly ManagedFieldsEntry[
 }
 
 function encodeHolding({ manager, operation, version, subresource, time, set }: Holding): ManagedFieldsEntry {
-  rememberCanonical(set)
   const entry: { -readonly [K in keyof ManagedFieldsEntry]: ManagedFieldsEntry[K] } = {}
   if (manager !== '') entry.manager = manager
   entry.operation = operation
   entry.apiVersion = version
   if (time !== undefined) entry.time = time
   entry.fieldsType = 'FieldsV1'
-  entry.fieldsV1 = set
+  entry.fieldsV1 = shared(set)
   if (subresource !== '') entry.subresource = subresource
   return entry
 }
