@@ -203,7 +203,7 @@ async function send(
   sent?: () => void,
 ): Promise<void> {
   const { exchange, media, warnings } = reply
-  const headers: Headers = { ...extra, 'content-type': media.contentType, 'cache-control': 'no-cache, private' }
+  const headers: Headers = { 'content-type': media.contentType, 'cache-control': 'no-cache, private', ...extra }
   if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader)
   const size = chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
   if (size < GZIP_BYTES_MIN || !acceptsGzip(exchange)) {

@@ -98,7 +98,7 @@ export function overHttp2(
       const chunks = chunksOf(body)
       const size = bytesOf(chunks)
       patience.hold(stream, size)
-      stream.respond({ ':status': status, ...extra, 'content-length': size }, { endStream: chunks.length === 0 })
+      stream.respond({ ':status': status, 'content-length': size, ...extra }, { endStream: chunks.length === 0 })
       for (let i = 0; i < chunks.length - 1; i++) stream.write(chunks[i])
       if (chunks.length > 0) sendLast(stream, chunks.at(-1)!, sent)
     },

@@ -253,7 +253,23 @@ function requestOf({ served, route, user, warnings, annotations, exchange }: Cal
 
 function writeOf(call: Call, kind: string): WriteRequest {
   const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
-  return { ...requestOf(call), ...parameters }
+  const { served, namespace, name, subresource, user, warnings, annotations, signal } = requestOf(call)
+  const { dryRun, fieldManager, fieldManagerNamed, fieldValidation } = parameters
+  // Spelled out: on the way of every write, spreading costs more than it says.
+  return {
+    served,
+    namespace,
+    name,
+    subresource,
+    user,
+    warnings,
+    annotations,
+    signal,
+    dryRun,
+    fieldManager,
+    fieldManagerNamed,
+    fieldValidation,
+  }
 }
 
 async function bodyOf({ exchange, served }: Call): Promise<Body> {

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { alreadyExists, finalizerWarnings, forbidden, type KubeObject, StatusError, timestamp } from '@crosstie/kube'
+import {
+  alreadyExists,
+  finalizerWarnings,
+  forbidden,
+  type KubeObject,
+  type ObjectMeta,
+  StatusError,
+  timestamp,
+} from '@crosstie/kube'
 import { forbiddenError } from '../access/authorize.js'
 import { decode } from '../admission/decode.js'
 import { checkNamespaceOpen } from '../admission/namespace.js'
@@ -124,24 +132,25 @@ function born(engine: Engine, { served, namespace, dryRun }: WriteRequest, objec
     selfLink: _s,
     ...given
   } = object.metadata
-  const { name, generateName, labels, annotations, ...rest } = given
+  const { name, generateName, labels, annotations, uid: _u, namespace: _n, creationTimestamp: _c, ...rest } = given
+  const { generation: wished, ...others } = rest
   // In the order of Go's ObjectMeta, which is how people are used to read it.
-  const metadata = {
-    name,
-    ...(generateName ? { generateName } : {}),
-    ...(namespace ? { namespace } : {}),
-    uid: randomUUID(),
-    // A dry run gives none and shows the one that was sent.
-    resourceVersion: dryRun ? resourceVersion : undefined,
-    ...(generation === 'onChange' ? { generation: 1 } : {}),
-    creationTimestamp: timestamp(engine.clock.now()),
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
-  }
-  const { uid: _u, namespace: _n, creationTimestamp: _c, generation: wished, ...others } = rest
-  const kept = generation === 'never' && wished !== undefined ? { generation: wished } : {}
-  return { ...withoutStatus({ served }, object), metadata: { ...metadata, ...kept, ...others } }
+  const metadata: Mutable<ObjectMeta> = { name }
+  if (generateName) metadata.generateName = generateName
+  if (namespace) metadata.namespace = namespace
+  metadata.uid = randomUUID()
+  // A dry run gives none and shows the one that was sent; otherwise this keeps its place, and the store fills it in.
+  metadata.resourceVersion = dryRun ? resourceVersion : undefined
+  if (generation === 'onChange') metadata.generation = 1
+  metadata.creationTimestamp = timestamp(engine.clock.now())
+  if (labels) metadata.labels = labels
+  if (annotations) metadata.annotations = annotations
+  if (generation === 'never' && wished !== undefined) metadata.generation = wished
+  Object.assign(metadata, others)
+  return { ...withoutStatus({ served }, object), metadata }
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Whoever makes an object by updating or applying it must be allowed to create it, too. */
 export function checkMayCreate({ authorizer }: Engine, { served, namespace, name, user }: WriteRequest): void {
