@@ -15,6 +15,7 @@ export interface TlsOptions {
 }
 
 const STREAMS_PER_CONNECTION_MAX = 1_000
+const SESSION_MEGABYTES_MAX = 256
 const HEADER_TIMEOUT_MS = 32_000
 const REQUEST_TIMEOUT_MS = 60_000
 
@@ -38,6 +39,8 @@ export class Listener {
       allowHTTP1: true,
       minVersion: 'TLSv1.2',
       settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION_MAX },
+      // A client that lists several kinds at once does so on one connection; what all may hold is for Patience.
+      maxSessionMemory: SESSION_MEGABYTES_MAX,
     })
     const listener = new Listener(server)
     const patience = new Patience(options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
