@@ -439,15 +439,14 @@ function managersForApply(entries: unknown): Managers {
 
 /**
  * A client may edit managedFields, but not on a subresource. One that drops them by accident, or sends nonsense,
- * does not lose what is stored.
+ * does not lose what is stored. Most send back what they got, and what was stored is decoded already.
  */
 function managersForUpdate(live: KubeObject | undefined, updated: KubeObject, subresource: boolean): Managers {
   const stored = live?.metadata?.managedFields
   if (!subresource) {
     const given = updated.metadata?.managedFields
     if (isReset(given)) return new Map()
-    // Most send back what they got: then what is known of the stored entries saves reading them.
-    const managers = equal(given, stored) ? managersOrNone(stored) : managersOrNone(given)
+    const managers = managersOrNone(equal(given, stored) ? stored : given)
     if (managers.size > 0) return managers
   }
   return managersOrNone(stored)
