@@ -225,6 +225,12 @@ export function commandSuite(program: () => Program): void {
     assert.doesNotMatch(shown, /hunter2|aHVudGVyMg/)
   })
 
+  test('plan: a claim of a control plane that has fewer providers than the command knows', async () => {
+    const { code, out, err } = await run('plan', 'mysqlinstance/sql', '-n', 'shop')
+    assert.ok(code === 0 || code === 6, `${code}: ${out}${err}`)
+    assert.match(out, /^Plan: /m)
+  })
+
   test('events: of all, of one, as they come', async () => {
     const one = await ok('events', 'nopresource/a')
     assert.match(one, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n.*CreatedExternalResource +nopresource\/a/)

@@ -78,6 +78,7 @@ describe('crosstie up', { timeout: 900_000 }, () => {
       [['--providers', 'sqll'], /there is no provider 'sqll'/],
       [['--listen', 'everywhere'], /--listen takes HOST:PORT/],
       [['--event-ttl', 'soon'], /--event-ttl takes a duration/],
+      [['--metrics', 'nowhere'], /--metrics takes HOST:PORT/],
       [['--poll-seconds', 'often'], /--poll-seconds takes a whole number/],
       [['--config', 'none.yaml'], /there is no configuration none\.yaml/],
     ]

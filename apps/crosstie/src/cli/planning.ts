@@ -76,7 +76,8 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   } = await progress.during('reading the objects', async () =>
     files.length > 0 ? await applied(scene, await readManifests(files)) : await chosen(scene),
   )
-  const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, ...registry }, kind, key, signal)))
+  const bindings = await servedBindings(api, registry)
+  const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, bindings }, kind, key, signal)))
   const subjects = distinct([...named, ...met.flatMap((claim) => claim.subjects)])
   if (values['delete']) await imagineDeletions(world, subjects)
   const options = {
@@ -90,6 +91,14 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   return planOf(
     [...resources, ...failed],
     met.map(({ claim }) => claim),
+  )
+}
+
+/** The control plane may have been started with fewer providers than are known here; what it does not serve meets no claim. */
+async function servedBindings(api: Api, { bindings }: Registry): Promise<Registry['bindings']> {
+  const served = new Set((await api.kinds()).all.map(groupResource))
+  return bindings.filter(({ managed: { type, classType } }) =>
+    [type, classType].every((each) => served.has(groupResource(each))),
   )
 }
 

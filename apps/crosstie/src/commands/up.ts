@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { type Client, messageOf } from '@crosstie/kube'
-import { parseAddress } from '../address.js'
+import { type Address, parseAddress } from '../address.js'
 import { durationOf } from '../cli/duration.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf } from '../command.js'
 import { logOptions, logTo } from '../controllers-log.js'
@@ -70,6 +70,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const example = exampleOf(values)
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
+    const metricsAt = metricsAddress(values)
     const place = await chooseAddress(textOf(values, 'listen'))
     const start = (port: number) =>
       startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
@@ -114,9 +115,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       told: fact,
       signal,
     })
-    const at = textOf(values, 'metrics')
-    await using _metrics =
-      at === undefined ? undefined : await serveMetrics(server.metrics, parseAddress(at, '--metrics'))
+    await using _metrics = metricsAt && (await serveMetrics(server.metrics, metricsAt))
     await progress.during('bringing the kinds to the server', () => Promise.race([controllers.served, aborted(signal)]))
     fact('kinds', `${registry.kinds.length} managed, ${registry.claims.length} to be claimed`)
     await progress.during('starting what providers bring', () => Promise.race([settled, aborted(signal)]))
@@ -144,6 +143,12 @@ async function convert({ kinds }: Registry, client: Client, signal: AbortSignal)
   const { startConversions } = await import('../conversions.js')
   const address = { host: '127.0.0.1', port: 0 }
   return await startConversions(kinds, { client, namespace: 'kube-system', address }, signal)
+}
+
+/** Read before anything is started, as all that may be wrong. */
+const metricsAddress = (values: Input['values']): Address | undefined => {
+  const text = textOf(values, 'metrics')
+  return text === undefined ? undefined : parseAddress(text, '--metrics')
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
