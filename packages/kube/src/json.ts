@@ -73,13 +73,13 @@ export function equal(a: unknown, b: unknown): boolean {
 
 function equalObjects(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
   let matched = 0
-  for (const key of Object.keys(a)) {
+  for (const key in a) {
     if (a[key] === undefined) continue
     if (!equal(a[key], getOwn(b, key))) return false
     matched++
   }
   let present = 0
-  for (const key of Object.keys(b)) if (b[key] !== undefined) present++
+  for (const key in b) if (b[key] !== undefined) present++
   return matched === present
 }
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
-import { PreconditionError } from '../store/store.js'
+import { PreconditionError, type Stored } from '../store/store.js'
 
 const PREFIX = '//events/'
 const SWEEP_MS = 60_000
@@ -34,9 +34,8 @@ export class EventExpiry {
   }
 
   async sweep(): Promise<void> {
-    const { store, clock } = this.#engine
-    const oldest = clock.now() - this.#ttlMs
-    const expired = store.list(PREFIX).items.filter(({ object }) => lastNews(object) < oldest)
+    const { store } = this.#engine
+    const expired = this.#expired()
     for (let i = 0; i < expired.length; i += BATCH) {
       const batch = expired.slice(i, i + BATCH)
       try {
@@ -46,6 +45,23 @@ export class EventExpiry {
         if (!(error instanceof PreconditionError)) throw error
       }
     }
+  }
+
+  /**
+   * Those whose time is over. What was written later tells of later news, so looking ends after a whole batch that is
+   * still news: there may be very many, and reading them all would be most of the work of a server at rest.
+   */
+  #expired(): readonly Stored[] {
+    const { store, clock } = this.#engine
+    const oldest = clock.now() - this.#ttlMs
+    const events = [...store.list(PREFIX).items].sort((a, b) => a.revision - b.revision)
+    const expired: Stored[] = []
+    for (let i = 0; i < events.length; i += BATCH) {
+      const before = expired.length
+      for (const event of events.slice(i, i + BATCH)) if (lastNews(event.object) < oldest) expired.push(event)
+      if (expired.length === before) break
+    }
+    return expired
   }
 }
 

@@ -39,9 +39,10 @@ function compareFields(
   for (const name in node.fields) {
     const field = node.fields[name]!
     const want = desired[name]
+    const is = observed[name]
     // A sensitive value is never observed, so it can neither drift nor be shown.
-    if (want === undefined || want === null || field.sensitive || field.unreported) continue
-    compareValue(field, want as Json, observed[name] as Json | undefined, [...path, name], found)
+    if (want === is || want === undefined || want === null || field.sensitive || field.unreported) continue
+    compareValue(field, want as Json, is as Json | undefined, [...path, name], found)
   }
 }
 

@@ -168,8 +168,9 @@ function compare(
   const patterns = ignoredPaths(turn)
   const { alsoDiffers = [] } = sight
   const all = [...differencesOf(parameters, forProvider, sight.atProvider), ...alsoDiffers]
+  if (all.length === 0) return { desired: forProvider, differences: all, ignored: all, immutable: all }
   const immutable = all.filter(({ path }) => isImmutable(turn, path))
-  if (all.length === 0 || (patterns.length === 0 && immutable.length === 0)) {
+  if (patterns.length === 0 && immutable.length === 0) {
     return { desired: forProvider, differences: all, ignored: [], immutable: [] }
   }
   const left = leaveAlone(forProvider, patterns, sight.atProvider)

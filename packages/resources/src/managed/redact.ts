@@ -7,13 +7,15 @@ const LEADS = /^(endpoint|host|hostname|port|user|username|database|region)$/i
 
 /** Values that must not be shown to anybody, gathered as they are read, and taken out of whatever is told. */
 export class Redactor {
-  readonly #forms = new Set<string>()
+  /** Absent until there is one: most objects have none. */
+  #forms: Set<string> | undefined
   /** Values of sensitive fields that are long enough not to be an ordinary word by chance. */
-  readonly #values = new Set<string>()
+  #values: Set<string> | undefined
 
   /** A value that is a secret as a whole. Very short ones would blot out ordinary words. */
   add(value: string): void {
     if (value.length < 4) return
+    this.#forms ??= new Set()
     for (const form of [
       value,
       encodeURIComponent(value),
@@ -32,7 +34,9 @@ export class Redactor {
   /** The value of a sensitive field: not even what the provider reports may hold it. */
   addValue(value: string): void {
     this.add(value)
-    if (value.length >= 8) this.#values.add(value)
+    if (value.length < 8) return
+    this.#values ??= new Set()
+    this.#values.add(value)
   }
 
   /** Connection details, by name. */
@@ -59,7 +63,7 @@ export class Redactor {
   }
 
   redact(text: string): string {
-    if (this.#forms.size === 0) return text
+    if (!this.#forms) return text
     // Longest first: a part of a secret must not break up the whole.
     const forms = [...this.#forms].sort((a, b) => b.length - a.length)
     return forms.reduce((rest, form) => rest.replaceAll(form, '<redacted>'), text)
@@ -72,14 +76,14 @@ export class Redactor {
 
   /** Is the value of a sensitive field anywhere in it? */
   holds(value: unknown): boolean {
-    if (this.#values.size === 0) return false
+    if (!this.#values) return false
     if (typeof value === 'string') return this.#isHeldBy(value)
     if (Array.isArray(value)) return value.some((item) => this.holds(item))
     return isObject(value) && Object.entries(value).some(([key, inner]) => this.#isHeldBy(key) || this.holds(inner))
   }
 
   #isHeldBy(text: string): boolean {
-    for (const value of this.#values) if (text.includes(value)) return true
+    for (const value of this.#values ?? []) if (text.includes(value)) return true
     return false
   }
 
