@@ -106,13 +106,18 @@ export class SimulatedCloud {
   }
 
   async get(name: string): Promise<(CloudResource & { readonly ready: boolean }) | undefined> {
-    return await this.#call('get', () => this.#seen().find((resource) => resource.name === name))
+    return await this.#call('get', () => {
+      const held = this.#resources.get(name)
+      return held && this.#seen([held])[0]
+    })
   }
 
   /** All that reads show, or those with all of these tags. */
   async list(tags: Readonly<Record<string, string>> = {}): Promise<readonly (CloudResource & { ready: boolean })[]> {
     return await this.#call('list', () =>
-      this.#seen().filter((resource) => Object.entries(tags).every(([key, value]) => resource.tags[key] === value)),
+      this.#seen([...this.#resources.values()]).filter((resource) =>
+        Object.entries(tags).every(([key, value]) => resource.tags[key] === value),
+      ),
     )
   }
 
@@ -141,9 +146,10 @@ export class SimulatedCloud {
     this.#resources.set(name, { ...held, values: { ...held.values, ...values }, tags: { ...held.tags, ...tags } })
   }
 
-  #seen(): readonly (CloudResource & { readonly ready: boolean })[] {
+  /** Those that reads show, as they show them. */
+  #seen(resources: readonly Kept[]): readonly (CloudResource & { readonly ready: boolean })[] {
     const now = this.options.clock.now()
-    return [...this.#resources.values()]
+    return resources
       .filter(({ visibleAt }) => visibleAt <= now)
       .map((resource) => ({ ...resource, ready: resource.readyAt <= now }))
   }
