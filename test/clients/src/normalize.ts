@@ -1,4 +1,6 @@
 const patterns: readonly (readonly [RegExp, string])[] = [
+  // client-go's own log, when a time-out happens to fall into one of its requests.
+  [/^[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n/gm, ''],
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)/g, 'TIME'],
