@@ -256,13 +256,15 @@ function whyNever(parts: readonly Part[]): string | undefined {
 export const wasTold = ({ told, clock }: Kit, { metadata: { uid } }: KubeObject): boolean =>
   clock.now() - (told.get(uid!) ?? 0) < SETTLING_SECONDS * 1000
 
-/** Times have seconds: what is younger than the next one may be ready in no time. */
-const isYoung = ({ clock }: Kit, { metadata: { creationTimestamp } }: KubeObject): boolean =>
-  clock.now() - Date.parse(creationTimestamp!) < (SETTLING_SECONDS + 1) * 1000
+/** Times have seconds: what is of the one before may change in no time. */
+const isRecent = ({ clock }: Kit, time: string): boolean =>
+  clock.now() - Date.parse(time) < (SETTLING_SECONDS + 1) * 1000
 
-/** What was deleted a moment ago may be gone in another: what it waits for is told if it is not. */
-export const leavesQuickly = ({ clock }: Kit, { metadata: { deletionTimestamp } }: KubeObject): boolean =>
-  clock.now() - Date.parse(deletionTimestamp!) < (SETTLING_SECONDS + 1) * 1000
+/** It may be ready in no time. */
+const isYoung = (kit: Kit, { metadata }: KubeObject): boolean => isRecent(kit, metadata.creationTimestamp!)
+
+/** It may be gone in no time: what it waits for is told if it is not. */
+export const leavesQuickly = (kit: Kit, { metadata }: KubeObject): boolean => isRecent(kit, metadata.deletionTimestamp!)
 
 const KEYS = 'ConnectionKeysUnique'
 

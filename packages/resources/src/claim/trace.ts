@@ -8,6 +8,7 @@ import {
 } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { entriesOf } from '../aggregate/parts.js'
+import { UNRESOLVED } from '../managed/conditions.js'
 import { whyNotReady } from './why.js'
 import { type ClaimSpec, calledBy, phaseOf, type Reference, referenceTo, refersTo, specOf } from './words.js'
 
@@ -47,7 +48,7 @@ export async function traceClaim(options: TraceOptions, claim: KubeObject): Prom
 export function deepestCause(tree: Traced): Traced | undefined {
   if (tree.ready === 'True') return undefined
   const causes = [...tree.children, ...tree.waitsFor].flatMap((below) => deepestCause(below) ?? [])
-  return causes.find(({ why }) => !why.startsWith('cannot resolve references')) ?? causes[0] ?? tree
+  return causes.find(({ why }) => !why.startsWith(UNRESOLVED)) ?? causes[0] ?? tree
 }
 
 async function traceReference(options: TraceOptions, reference: Reference, depth = 0): Promise<Traced> {
@@ -84,10 +85,12 @@ function traced(object: KubeObject): Traced {
   return { reference: referenceTo(object), className, phase, ready, why, children: [], waitsFor: [] }
 }
 
+const UNRESOLVED_FIELD = new RegExp(`${UNRESOLVED}: (spec\\.\\S+?): `)
+
 /** What the object says it cannot resolve, if it refers to it by name. */
 async function unresolved(options: TraceOptions, object: KubeObject, depth: number): Promise<readonly Traced[]> {
   const message = whyNotReady(object)
-  const path = /cannot resolve references: (spec\.\S+?): /.exec(message)?.[1]
+  const path = UNRESOLVED_FIELD.exec(message)?.[1]
   if (!path) return []
   const name = (findFieldValue(object, `${path}Ref`) as Reference | undefined)?.name
   const named = /(\S+?)\.(\S+) "([^"]+)" not found/.exec(message)

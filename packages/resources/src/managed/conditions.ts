@@ -1,5 +1,8 @@
 import type { Condition } from '@crosstie/kube'
 
+/** How a condition begins that tells of a reference which leads nowhere yet; the field follows. */
+export const UNRESOLVED = 'cannot resolve references'
+
 /** The conditions of a managed resource. When it changed and of which generation it speaks is added when it is written. */
 export const conditions = {
   creating: (): Condition => ({ type: 'Ready', status: 'False', reason: 'Creating' }),

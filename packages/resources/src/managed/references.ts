@@ -12,6 +12,7 @@ import {
   resolveOne,
   UnresolvedError,
 } from '../reference/resolve.js'
+import { UNRESOLVED } from './conditions.js'
 import type { Unresolved } from './kit.js'
 import { isDeleted } from './meta.js'
 import { applyOwn, ownsField } from './ownfields.js'
@@ -58,7 +59,7 @@ async function resolveAll(turn: Turn): Promise<Values> {
         }
       } catch (error) {
         const where = `spec.${side}.${path.join('.')}`
-        const message = `cannot resolve references: ${where}: ${messageOf(error)}`
+        const message = `${UNRESOLVED}: ${where}: ${messageOf(error)}`
         throw new FieldError(message, awaitedBy(turn, values, path), { cause: error })
       }
     }
