@@ -4,6 +4,7 @@ import {
   type Client,
   conditionsOf,
   equal,
+  ignoring,
   isNotFound,
   type Json,
   type KubeObject,
@@ -86,12 +87,7 @@ async function isServed(client: Client, crd: KubeObject, signal: AbortSignal): P
 }
 
 async function read(client: Client, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(DEFINITIONS, { name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  return await client.get(DEFINITIONS, { name }, { signal }).catch(ignoring(isNotFound))
 }
 
 async function untilServed(client: Client, name: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Log } from '@crosstie/controller'
-import { type Client, equal, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { type Client, equal, ignoring, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
 
 const ROLES: ResourceType = {
   group: 'rbac.authorization.k8s.io',
@@ -13,10 +13,7 @@ const FIELD_MANAGER = 'crosstie'
 /** Brings a ClusterRole to the server, if it is not there as we know it. */
 export async function installRole(client: Client, role: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = role.metadata.name!
-  const found = await client.get(ROLES, { name }, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const found = await client.get(ROLES, { name }, { signal }).catch(ignoring(isNotFound))
   const labels = Object.entries(role.metadata.labels ?? {})
   const same =
     found &&

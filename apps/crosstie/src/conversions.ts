@@ -3,6 +3,7 @@ import { issueServing, newKey, parseCertificate, selfSign } from '@crosstie/apis
 import {
   attempt,
   type Client,
+  ignoring,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -89,10 +90,7 @@ async function certificate(
 ): Promise<Keys> {
   const key = { name: SECRET, namespace }
   for (let tries = 1; ; tries++) {
-    const found = await client.get(SECRETS, key, { signal }).catch((error) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    const found = await client.get(SECRETS, key, { signal }).catch(ignoring(isNotFound))
     const held = found && keysIn(found)
     if (held && willDo(held, hosts)) return held
     const made = newKeys(hosts)

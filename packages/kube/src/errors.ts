@@ -120,6 +120,14 @@ export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFoun
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists')
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone')
 
+/** For `.catch`: a failure of an expected kind comes to nothing, every other stays one. */
+export function ignoring(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!expected.some((is) => is(error))) throw error
+    return undefined
+  }
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

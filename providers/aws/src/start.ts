@@ -1,5 +1,13 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { apiVersionOf, type Client, isAlreadyExists, isNotFound, type KubeObject, messageOf } from '@crosstie/kube'
+import {
+  apiVersionOf,
+  type Client,
+  ignoring,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+} from '@crosstie/kube'
 import type { ProviderHost, StartedProvider } from '@crosstie/resources/provider'
 import { clientFor } from './clients.js'
 import { GLOBAL_REGION, providerConfig } from './config.js'
@@ -34,9 +42,7 @@ export async function start({ client, env, signal }: ProviderHost): Promise<Star
     ...(url ? { endpoint: { url } } : {}),
   }
   const config: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name: NAME }, spec }
-  await client.create(type, config, { signal }).catch((error) => {
-    if (!isAlreadyExists(error)) throw error
-  })
+  await client.create(type, config, { signal }).catch(ignoring(isAlreadyExists))
   const who = await identity(spec, signal)
   const where = `${region ?? GLOBAL_REGION}${url ? ` at ${url}` : ''}`
   return { ...done, summary: `${sign}: ${who}, region ${where} (ProviderConfig ${NAME})` }
@@ -45,10 +51,7 @@ export async function start({ client, env, signal }: ProviderHost): Promise<Star
 const done = { async [Symbol.asyncDispose]() {} }
 
 async function existing(client: Client, signal: AbortSignal): Promise<KubeObject | undefined> {
-  return await client.get(providerConfig.type, { name: NAME }, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  return await client.get(providerConfig.type, { name: NAME }, { signal }).catch(ignoring(isNotFound))
 }
 
 /** Whom AWS takes us for. That it cannot be told now is no reason not to go on: the objects will say what is wrong. */

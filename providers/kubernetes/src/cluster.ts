@@ -3,6 +3,7 @@ import {
   apiVersionOf,
   type Client,
   groupResource,
+  ignoring,
   isNotFound,
   type KubeObject,
   type ObjectKey,
@@ -78,10 +79,7 @@ export class Cluster {
   async read({ type, key }: Target, signal?: AbortSignal): Promise<KubeObject | undefined> {
     const place = this.#places.get(placeName(type, key))
     if (await place?.knows(keyText(key))) return place!.cached(key)
-    return await this.client.get(type, key, signal ? { signal } : {}).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    return await this.client.get(type, key, signal ? { signal } : {}).catch(ignoring(isNotFound))
   }
 
   /** From now on only what is at least as new as this counts; without a revision, only that it is gone. */

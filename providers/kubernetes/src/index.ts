@@ -1,4 +1,4 @@
-import { apiVersionOf, type Client, isAlreadyExists } from '@crosstie/kube'
+import { apiVersionOf, type Client, ignoring, isAlreadyExists } from '@crosstie/kube'
 import { defineProvider } from '@crosstie/resources/provider'
 import { providerConfig } from './clusters.js'
 import { object } from './object.js'
@@ -25,7 +25,5 @@ async function offerOwnCluster(client: Client): Promise<void> {
     metadata: { name: 'default' },
     spec: { credentials: { source: 'InjectedIdentity' } },
   }
-  await client.create(type, config).catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error
-  })
+  await client.create(type, config).catch(ignoring(isAlreadyExists))
 }

@@ -6,6 +6,7 @@ import { CachedClient, Controllers, HttpClient, Informers, kubeconfigAccess } fr
 import {
   type Client,
   conditionsOf,
+  ignoring,
   isAlreadyExists,
   isNotFound,
   type KubeObject,
@@ -65,9 +66,7 @@ export class World implements AsyncDisposable {
     const defined = [...kinds, ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()])]
     const crds = [...claimKinds.map((kind) => kind.crd()), aggregateCrd(), aggregateClassCrd(), ...defined]
     for (const crd of crds) {
-      await this.client.create(crdType, crd).catch((error) => {
-        if (!isAlreadyExists(error)) throw error
-      })
+      await this.client.create(crdType, crd).catch(ignoring(isAlreadyExists))
     }
     for (const crd of crds) {
       await eventually(`${crd.metadata.name} is served`, async () => {
@@ -77,9 +76,7 @@ export class World implements AsyncDisposable {
     }
     for (const name of ['default', 'crossplane-system', 'team-a', 'team-b']) {
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-      await this.client.create(namespaceType, namespace).catch((error) => {
-        if (!isAlreadyExists(error)) throw error
-      })
+      await this.client.create(namespaceType, namespace).catch(ignoring(isAlreadyExists))
     }
     return this
   }
@@ -92,12 +89,7 @@ export class World implements AsyncDisposable {
   }
 
   async find(type: ResourceType, name: string, namespace?: string): Promise<KubeObject | undefined> {
-    try {
-      return await this.client.get(type, { name, ...(namespace ? { namespace } : {}) })
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return await this.client.get(type, { name, ...(namespace ? { namespace } : {}) }).catch(ignoring(isNotFound))
   }
 
   async list(type: ResourceType, labelSelector = ''): Promise<readonly KubeObject[]> {

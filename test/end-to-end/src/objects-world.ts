@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { Controllers, HttpClient, Informers, kubeconfigAccess } from '@crosstie/controller'
-import { apiVersionOf, type Client, isNotFound, type KubeObject, Metrics, type ResourceType } from '@crosstie/kube'
+import {
+  apiVersionOf,
+  type Client,
+  ignoring,
+  isNotFound,
+  type KubeObject,
+  Metrics,
+  type ResourceType,
+} from '@crosstie/kube'
 import { object, providerConfig } from '@crosstie/provider-kubernetes'
 import { managedController, managedMetrics } from '@crosstie/resources'
 import { load } from 'js-yaml'
@@ -102,10 +110,7 @@ export class ObjectWorld implements AsyncDisposable {
   }
 
   async find(type: ResourceType, name: string, namespace?: string): Promise<KubeObject | undefined> {
-    return await this.client.get(type, { name, ...(namespace ? { namespace } : {}) }).catch((error) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    return await this.client.get(type, { name, ...(namespace ? { namespace } : {}) }).catch(ignoring(isNotFound))
   }
 
   async remove(name: string): Promise<void> {

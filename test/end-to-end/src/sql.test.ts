@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
-import { conditionsOf, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { conditionsOf, ignoring, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
 import pg from 'pg'
 import { eventually } from './claims-world.js'
 import { fileOf, Program } from './program.js'
@@ -44,12 +44,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
   })
 
   const find = async (type: ResourceType, name: string, namespace?: string): Promise<KubeObject | undefined> => {
-    try {
-      return await client.get(type, { name, ...(namespace ? { namespace } : {}) })
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return await client.get(type, { name, ...(namespace ? { namespace } : {}) }).catch(ignoring(isNotFound))
   }
   /** The keys of a Secret, decoded. */
   const secretOf = async (name: string, namespace: string): Promise<Record<string, string>> => {

@@ -1,5 +1,5 @@
 import { sleep } from '@crosstie/controller'
-import { equal, isNotFound, type KubeObject, messageOf, StatusError } from '@crosstie/kube'
+import { equal, ignoring, isNotFound, type KubeObject, messageOf, StatusError } from '@crosstie/kube'
 import { TimeoutError } from '../command.js'
 import type { Api } from './access.js'
 import { adviceFor } from './advice.js'
@@ -61,10 +61,7 @@ async function applyOne(
   const namespace = kind.namespaced ? (object.metadata.namespace ?? api.namespace) : undefined
   const before = await api.client
     .get(kind, { name, ...(namespace ? { namespace } : {}) }, { signal })
-    .catch((error) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    .catch(ignoring(isNotFound))
   const { managedFields: _, resourceVersion: __, uid: ___, ...metadata } = object.metadata
   const wanted = { ...object, metadata: { ...metadata, name, ...(namespace ? { namespace } : {}) } }
   const after: KubeObject = await api.client.apply(kind, wanted, { fieldManager, force, dryRun, signal })

@@ -10,6 +10,7 @@ import {
   StatusError,
   since,
 } from '@crosstie/kube'
+import { annotations, isPaused } from '@crosstie/resources'
 import type { Api } from './access.js'
 import { eventRow, readEvents } from './events.js'
 import type { Kinds } from './kinds.js'
@@ -45,19 +46,22 @@ function orNothing(error: unknown): [] {
 }
 
 /** Bookkeeping of the control plane, and copies of the whole object. */
-const DULL_ANNOTATION = /^(kubectl\.kubernetes\.io\/last-applied|crosstie\.io\/(applied-keys|secret-revisions))/
-/** Says who began to create; of interest until that is known to have succeeded. */
-const CREATING = 'crosstie.io/creating'
+const DULL_ANNOTATIONS: readonly string[] = [
+  'kubectl.kubernetes.io/last-applied-configuration',
+  annotations.appliedKeys,
+  annotations.secretRevisions,
+]
 
 function isWorthShowing(object: KubeObject, annotation: string): boolean {
   const synced = () => conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'True')
-  return !DULL_ANNOTATION.test(annotation) && !(annotation === CREATING && synced())
+  // Who began to create is of interest until that is known to have succeeded.
+  return !DULL_ANNOTATIONS.includes(annotation) && !(annotation === annotations.creating && synced())
 }
 
 function heading(object: KubeObject, paint: Paint): string[] {
   const { metadata, apiVersion, kind } = object
   const group = parseApiVersion(apiVersion)?.group ?? ''
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => isWorthShowing(object, name))
+  const notes = Object.entries(metadata.annotations ?? {}).filter(([name]) => isWorthShowing(object, name))
   const pairs = (entries: readonly [string, string][]) => entries.map(([name, value]) => `${name}=${value}`)
   const owners = (metadata.ownerReferences ?? []).map((owner) => `${owner.kind}/${owner.name}`)
   const deleted = metadata.deletionTimestamp
@@ -68,10 +72,10 @@ function heading(object: KubeObject, paint: Paint): string[] {
     ['Kind', [groupKind({ group, kind })]],
     ['Created', [`${since(metadata.creationTimestamp, Date.now())} ago`]],
     ['Deleted', deleted ? [paint.red(`${since(deleted, Date.now())} ago, held by ${held || 'nobody'}`)] : []],
-    ['Paused', metadata.annotations?.['crossplane.io/paused'] === 'true' ? [paint.yellow('yes')] : []],
+    ['Paused', isPaused(object) ? [paint.yellow('yes')] : []],
     ['Owned by', owners],
     ['Labels', pairs(Object.entries(metadata.labels ?? {}))],
-    ['Annotations', pairs(annotations)],
+    ['Annotations', pairs(notes)],
   ]
   return rows
     .filter(([, values]) => values.length > 0)

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { messageOf, parseApiVersion } from '@crosstie/kube'
-import { type Plan, type PlannedResource, readPlan } from '@crosstie/resources'
+import { annotations, type Plan, type PlannedResource, readPlan } from '@crosstie/resources'
 import { type Api, openApi } from '../cli/access.js'
 import { objectName } from '../cli/output.js'
 import { planText } from '../cli/plan-text.js'
 import { planFor, planningOptions } from '../cli/planning.js'
 import { type Command, EXIT_FAILED, EXIT_OK, type Input, UsageError } from '../command.js'
-
-const APPROVED_PLAN = 'crossplane.io/approved-plan'
 
 const { filename: _, 'field-manager': __, force: ___, delete: ____, ...options } = planningOptions
 
@@ -81,7 +79,7 @@ async function approveOne({ signal }: Input, api: Api, resource: PlannedResource
   const kind = (await api.kinds()).ofAnyVersion(resource)
   if (!kind) throw new Error(`the server has no ${resource.kind} of ${resource.apiVersion}`)
   const { name, namespace, digest } = resource
-  const patch = { metadata: { annotations: { [APPROVED_PLAN]: digest! } } }
+  const patch = { metadata: { annotations: { [annotations.approvedPlan]: digest! } } }
   await api.client.patch(kind, { name, ...(namespace ? { namespace } : {}) }, { type: 'merge', patch }, { signal })
 }
 

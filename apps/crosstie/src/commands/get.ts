@@ -1,4 +1,4 @@
-import { isNotFound, type KubeObject, type ListOptions } from '@crosstie/kube'
+import { ignoring, isNotFound, type KubeObject, type ListOptions } from '@crosstie/kube'
 import { type Api, accessOptions, namespaceOptions, openApi } from '../cli/access.js'
 import type { ServedKind, Target } from '../cli/kinds.js'
 import { listAll, readTable, type ServerTable } from '../cli/objects.js'
@@ -145,16 +145,14 @@ async function follow(input: Input, api: Api, watched: readonly Watched[], outpu
     else if (text !== undefined) out(text)
     else if (output.format === 'name') out(label)
     else {
-      const found = await readTable(api.client, kind, { name, ...(namespace ? { namespace } : {}) }).catch(orGone)
+      const found = await readTable(api.client, kind, { name, ...(namespace ? { namespace } : {}) }).catch(
+        ignoring(isNotFound),
+      )
       const look = { wide: output.format === 'wide', everywhere, prefix: prefixed ? kind : undefined }
       if (found) out(table(painted(paint, rowsOf(found, look)))[1]!)
     }
   }
   await Promise.all(watched.map((each) => watchChanges(api, each, tell(each.kind), signal)))
-}
-
-function orGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error
 }
 
 function nothing(api: Api, kinds: readonly ServedKind[], everywhere: boolean): string {

@@ -1,12 +1,10 @@
 import type { KubeObject } from '@crosstie/kube'
-import { type Traced, traceClaim } from '@crosstie/resources'
+import { annotations, isPaused, type Traced, traceClaim } from '@crosstie/resources'
 import { type Api, accessOptions, namespaceOptions, openApi } from '../cli/access.js'
 import type { Kinds, ServedKind } from '../cli/kinds.js'
 import { listAll } from '../cli/objects.js'
 import { objectName } from '../cli/output.js'
 import { type Command, EXIT_OK, type Input } from '../command.js'
-
-const PAUSED = 'crossplane.io/paused'
 
 const options: Command['options'] = {
   'with-parts': { type: 'boolean', help: 'Also all that was made for a claim or an aggregate' },
@@ -18,7 +16,7 @@ export const pause: Command = {
   name: 'pause',
   usage: 'crosstie pause KIND/NAME... [--with-parts]',
   summary: 'Leave objects and what they stand for alone, until resumed.',
-  details: 'Sets the annotation crossplane.io/paused. Nothing is observed, created, changed or deleted meanwhile.',
+  details: `Sets the annotation ${annotations.paused}. Nothing is observed, created, changed or deleted meanwhile.`,
   examples: [
     { does: 'A claim and everything below it', line: 'crosstie pause postgresqlinstance/app --with-parts' },
     { does: 'All that is managed, before something risky', line: 'crosstie pause managed' },
@@ -32,7 +30,7 @@ export const resume: Command = {
   name: 'resume',
   usage: 'crosstie resume KIND/NAME... [--with-parts]',
   summary: 'Look after paused objects again.',
-  details: 'Takes the annotation crossplane.io/paused away.',
+  details: `Takes the annotation ${annotations.paused} away.`,
   examples: [{ does: 'All that is managed', line: 'crosstie resume managed' }],
   options,
   completes: 'objects',
@@ -50,13 +48,13 @@ async function mark(input: Input, paused: boolean): Promise<number> {
   const kinds = await api.kinds()
   const all = await progress.during('finding the objects', () => chosen(input, api, kinds))
   for (const { kind, object } of all) {
-    const { name = '', namespace, annotations = {} } = object.metadata
+    const { name = '', namespace } = object.metadata
     const label = objectName(kind, name)
-    if ((annotations[PAUSED] === 'true') === paused) {
+    if (isPaused(object) === paused) {
       out(`${label} ${paused ? 'is paused already' : 'is not paused'}`)
       continue
     }
-    const patch = { metadata: { annotations: { [PAUSED]: paused ? 'true' : null } } }
+    const patch = { metadata: { annotations: { [annotations.paused]: paused ? 'true' : null } } }
     await api.client.patch(kind, { name, ...(namespace ? { namespace } : {}) }, { type: 'merge', patch })
     out(`${label} ${paused ? 'paused' : 'resumed'}`)
   }

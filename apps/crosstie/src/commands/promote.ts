@@ -1,6 +1,6 @@
 import { sleep } from '@crosstie/controller'
-import { conditionsOf, isNotFound, type KubeObject, parseApiVersion, stringify } from '@crosstie/kube'
-import { type ManagedKind, type Promotion, promote as promoteOne } from '@crosstie/resources'
+import { conditionsOf, ignoring, isNotFound, type KubeObject, parseApiVersion, stringify } from '@crosstie/kube'
+import { annotations, type ManagedKind, type Promotion, promote as promoteOne } from '@crosstie/resources'
 import { type Api, accessOptions, openApi } from '../cli/access.js'
 import { durationOf } from '../cli/duration.js'
 import {
@@ -126,10 +126,7 @@ async function untilObserved(
 ): Promise<void> {
   const deadline = Date.now() + patienceMs
   for (;;) {
-    const object = await client.get(kind.type, { name }, { signal }).catch((error) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    const object = await client.get(kind.type, { name }, { signal }).catch(ignoring(isNotFound))
     if (!object) return
     const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
     if (synced?.observedGeneration === object.metadata.generation || Date.now() > deadline) return
@@ -172,12 +169,10 @@ async function show({ values, out, err, paint }: Input, where: Destination, done
   } else if (manifests.length > 0) out(asYaml(manifests).trimEnd())
 }
 
-const noted = ['crossplane.io/external-name']
-
 /** What people keep of an object: what it should be, and which external resource it stands for. */
 function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject {
-  const { name, labels, annotations = {} } = metadata
-  const kept = Object.entries(annotations).filter(([key]) => noted.includes(key))
+  const { name, labels, annotations: notes = {} } = metadata
+  const kept = Object.entries(notes).filter(([key]) => key === annotations.externalName)
   const stated = { name: name!, ...(labels ? { labels } : {}), annotations: Object.fromEntries(kept) }
   const { deletionPolicy, ...rest } = spec as { deletionPolicy?: string }
   return { apiVersion, kind, metadata: stated, spec: deletionPolicy === 'Delete' ? rest : { deletionPolicy, ...rest } }

@@ -1,5 +1,5 @@
 import { sleep } from '@crosstie/controller'
-import { isNotFound, type KubeObject } from '@crosstie/kube'
+import { ignoring, isNotFound, type KubeObject } from '@crosstie/kube'
 import { deepestCause, type Traced, traceClaim } from '@crosstie/resources'
 import type { Api } from '../cli/access.js'
 import type { Kinds, ServedKind } from '../cli/kinds.js'
@@ -60,12 +60,8 @@ const NAME_WIDTH = 48
 
 async function look(api: Api, kinds: Kinds, kind: ServedKind, name: string, namespace: string | undefined) {
   const key = kind.namespaced ? { name, namespace: namespace ?? api.namespace } : { name }
-  try {
-    return await traceClaim({ client: api.client, types: kinds.all }, await api.client.get(kind, key))
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const claim = await api.client.get(kind, key).catch(ignoring(isNotFound))
+  return claim && (await traceClaim({ client: api.client, types: kinds.all }, claim).catch(ignoring(isNotFound)))
 }
 
 /** Leaves first: what is made last is told of last. */

@@ -1,4 +1,5 @@
 import { conditionsOf, type KubeObject } from '@crosstie/kube'
+import { isPaused } from '@crosstie/resources'
 import type { Progress } from '../cli/progress.js'
 import type { Paint } from '../cli/terminal.js'
 
@@ -15,7 +16,7 @@ export function statesOf(objects: Iterable<KubeObject>): States {
   for (const object of objects) {
     const conditions = conditionsOf(object)
     const is = (type: string) => conditions.some((each) => each.type === type && each.status === 'True')
-    if (object.metadata.annotations?.['crossplane.io/paused'] === 'true') states.paused++
+    if (isPaused(object)) states.paused++
     if (is('Drifted')) states.drifted++
     if (is('Ready')) states.ready++
     else states.waiting++

@@ -1,6 +1,7 @@
 import {
   type Client,
   equal,
+  ignoring,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -33,12 +34,10 @@ export async function bootstrap(client: Client, signal?: AbortSignal): Promise<v
 }
 
 async function ensureNamespace(client: Client, name: string, signal?: AbortSignal): Promise<void> {
-  try {
-    await client.get(NAMESPACES, { name }, { signal })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
+  const found = await client.get(NAMESPACES, { name }, { signal }).catch(ignoring(isNotFound))
+  if (!found) {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-    await client.create(NAMESPACES, object, { fieldManager: FIELD_MANAGER, signal }).catch(unless(isAlreadyExists))
+    await client.create(NAMESPACES, object, { fieldManager: FIELD_MANAGER, signal }).catch(ignoring(isAlreadyExists))
   }
 }
 
@@ -55,7 +54,7 @@ async function ensure(
     wanted.map(async (object) => {
       const current = known.get(nameOf(object))
       if (!current) {
-        await client.create(type, object, write).catch(unless(isAlreadyExists))
+        await client.create(type, object, write).catch(ignoring(isAlreadyExists))
         return
       }
       const step = reconciled(current, object)
@@ -65,7 +64,7 @@ async function ensure(
         await client.create(type, object, write)
       } else {
         // Somebody else writes it at this moment; the next start looks again.
-        await client.update(type, step, write).catch(unless(isConflict))
+        await client.update(type, step, write).catch(ignoring(isConflict))
       }
     }),
   )
@@ -107,9 +106,3 @@ function union(field: 'rules' | 'subjects', current: KubeObject, wanted: KubeObj
 }
 
 const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
-
-function unless(expected: (error: unknown) => boolean): (error: unknown) => void {
-  return (error) => {
-    if (!expected(error)) throw error
-  }
-}

@@ -1,4 +1,4 @@
-import { isAlreadyExists, isNotFound, isObject, type KubeObject, type WriteOptions } from '@crosstie/kube'
+import { ignoring, isAlreadyExists, isNotFound, isObject, type KubeObject, type WriteOptions } from '@crosstie/kube'
 import { Work } from '../work.js'
 import type { ControllerOptions } from './aggregation.js'
 import { Followed } from './follow.js'
@@ -113,17 +113,13 @@ class ServiceAccounts {
     const kept = isObject(current['data']) ? current['data'] : {}
     if (Object.keys(kept).length === 1 && kept['ca.crt'] === ca && current.metadata.annotations) return
     const metadata = { ...current.metadata, annotations: current.metadata.annotations ?? DESCRIPTION }
-    await client.update(CONFIG_MAPS, { ...current, metadata, data }, this.#write).catch(unlessGone)
+    await client.update(CONFIG_MAPS, { ...current, metadata, data }, this.#write).catch(ignoring(isNotFound))
   }
 
   /** A namespace may have gone, or somebody may have been faster: both are as good. */
   async #create(type: typeof SECRETS, object: KubeObject): Promise<void> {
-    try {
-      await this.#options.client.create(type, object, this.#write)
-    } catch (error) {
-      if (isAlreadyExists(error) || isNotFound(error) || isTerminating(error)) return
-      throw error
-    }
+    const expected = ignoring(isAlreadyExists, isNotFound, isTerminating)
+    await this.#options.client.create(type, object, this.#write).catch(expected)
   }
 
   async #fillSecret(key: string): Promise<void> {
@@ -139,23 +135,22 @@ class ServiceAccounts {
     if (!account || (uid && uid !== account.metadata.uid)) {
       const { uid: secretUid, resourceVersion } = secret.metadata
       const preconditions = { uid: secretUid, resourceVersion }
-      await client.delete(SECRETS, { namespace, name }, { preconditions, signal: this.#signal }).catch(unlessGone)
+      await client
+        .delete(SECRETS, { namespace, name }, { preconditions, signal: this.#signal })
+        .catch(ignoring(isNotFound))
       return
     }
     const filled = this.#filled(secret, account)
-    if (filled) await client.update(SECRETS, filled, this.#write).catch(unlessGone)
+    if (filled) await client.update(SECRETS, filled, this.#write).catch(ignoring(isNotFound))
   }
 
   /** Asks the server before taking an account for gone: our picture may lag behind, and a deletion is final. */
   async #account(namespace: string, name: string): Promise<KubeObject | undefined> {
     const known = this.#accounts.get(namespace, name)
     if (known) return known
-    try {
-      return await this.#options.client.get(SERVICE_ACCOUNTS, { namespace, name }, { signal: this.#signal })
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return await this.#options.client
+      .get(SERVICE_ACCOUNTS, { namespace, name }, { signal: this.#signal })
+      .catch(ignoring(isNotFound))
   }
 
   #filled(secret: KubeObject, account: KubeObject): KubeObject | undefined {
@@ -182,10 +177,6 @@ class ServiceAccounts {
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
-
-function unlessGone(error: unknown): void {
-  if (!isNotFound(error)) throw error
-}
 
 /** `NamespaceTerminating`: nothing is created in a namespace that is going. */
 function isTerminating(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import {
   type Client,
   type Clock,
+  ignoring,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -109,14 +110,9 @@ export class LeaseLock {
 
   async #read(signal: AbortSignal | undefined): Promise<KubeObject | undefined> {
     const { client, namespace, name } = this.#options
-    try {
-      const lease = await client.get(LEASES, { namespace, name }, { signal })
-      this.#note(lease)
-      return lease
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    const lease = await client.get(LEASES, { namespace, name }, { signal }).catch(ignoring(isNotFound))
+    if (lease) this.#note(lease)
+    return lease
   }
 
   #note(lease: KubeObject): void {

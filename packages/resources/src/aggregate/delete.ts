@@ -1,4 +1,4 @@
-import { type Condition, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
+import { type Condition, ignoring, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
 import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, type Leaving, report, setPhase } from '../claim/kit.js'
 import { whyNotReady } from '../claim/why.js'
@@ -138,13 +138,8 @@ function partOf(kit: Kit, entry: Entry): readonly (readonly [id: string, Binding
 }
 
 async function readPart(kit: Kit, { managed }: Binding, id: string, since: string, signal: AbortSignal) {
-  try {
-    const key = { name: id.slice(id.indexOf('/') + 1) }
-    return await kit.client.get(managed.type, key, { resourceVersion: since, signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const key = { name: id.slice(id.indexOf('/') + 1) }
+  return await kit.client.get(managed.type, key, { resourceVersion: since, signal }).catch(ignoring(isNotFound))
 }
 
 async function letStay(kit: Kit, aggregate: KubeObject, { binding, object }: Part, signal: AbortSignal): Promise<void> {
@@ -155,31 +150,18 @@ async function letStay(kit: Kit, aggregate: KubeObject, { binding, object }: Par
 
 async function remove(kit: Kit, { binding, object }: Part, signal: AbortSignal): Promise<void> {
   if (isDeleted(object)) return
-  try {
-    const { uid } = object.metadata
-    await kit.client.delete(binding.managed.type, keyOf(object), { preconditions: { uid: uid! }, signal })
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error
-  }
+  const options = { preconditions: { uid: object.metadata.uid! }, signal }
+  await kit.client.delete(binding.managed.type, keyOf(object), options).catch(ignoring(isNotFound, isConflict))
 }
 
 async function release(kit: Kit, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
   kit.leaving.delete(aggregate.metadata.name!)
   kit.told.delete(aggregate.metadata.uid!)
   const finalizers = withoutFinalizer(aggregate.metadata.finalizers, aggregateFinalizer)
-  try {
-    await change(kit, aggregateType, aggregate, { metadata: { finalizers } }, signal)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  await change(kit, aggregateType, aggregate, { metadata: { finalizers } }, signal).catch(ignoring(isNotFound))
   return { after: 'never' }
 }
 
 async function read(kit: Kit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
-  try {
-    return await kit.client.get(aggregateType, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  return await kit.client.get(aggregateType, key, { signal }).catch(ignoring(isNotFound))
 }

@@ -1,4 +1,4 @@
-import { apiVersionOf, type Condition, isAlreadyExists, isConflict, isNotFound } from '@crosstie/kube'
+import { apiVersionOf, type Condition, ignoring, isAlreadyExists, isConflict, isNotFound } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { leavesQuickly, SETTLING_SECONDS, settleAggregate, whyNonsense } from '../aggregate/settle.js'
 import { readClass } from '../class/candidates.js'
@@ -202,13 +202,7 @@ async function exists(
   key: { namespace: string; name: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  try {
-    await kit.client.get(secretType, key, { signal })
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
+  return (await kit.client.get(secretType, key, { signal }).catch(ignoring(isNotFound))) !== undefined
 }
 
 async function wait(turn: Turn, because: string): Promise<Next> {
@@ -244,11 +238,7 @@ async function release(turn: Turn): Promise<Next> {
   kit.claimOf.delete(name)
   kit.told.delete(uid)
   const finalizers = withoutFinalizer(claim.metadata.finalizers, claimFinalizer)
-  try {
-    await change(kit, kit.kind.type, claim, { metadata: { finalizers } }, signal)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  await change(kit, kit.kind.type, claim, { metadata: { finalizers } }, signal).catch(ignoring(isNotFound))
   return { after: 'never' }
 }
 
@@ -264,11 +254,9 @@ async function reclaim(turn: Turn): Promise<Next> {
   const { kit, claim, offer, type, signal } = turn
   if (offer!.metadata.deletionTimestamp === undefined) {
     const { uid } = offer!.metadata
-    try {
-      await kit.client.delete(type!, keyOf(offer!), { preconditions: { uid: uid! }, signal })
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error
-    }
+    await kit.client
+      .delete(type!, keyOf(offer!), { preconditions: { uid: uid! }, signal })
+      .catch(ignoring(isNotFound, isConflict))
     kit.events.event(offer!, 'Normal', 'Reclaimed', `Deleted: ${called(claim)} was deleted`)
   }
   if (leavesQuickly(kit, claim)) return { after: 'poll', seconds: SETTLING_SECONDS }

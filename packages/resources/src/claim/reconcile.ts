@@ -1,4 +1,12 @@
-import { isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import {
+  ignoring,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ObjectKey,
+  type ResourceType,
+} from '@crosstie/kube'
 import { conditions } from '../managed/conditions.js'
 import type { Next } from '../managed/kit.js'
 import { isDeleted, isPaused } from '../managed/meta.js'
@@ -49,12 +57,7 @@ export async function reconcileClaim(kit: ClaimKit, key: ObjectKey, signal: Abor
 }
 
 async function read(kit: ClaimKit, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined> {
-  try {
-    return await kit.client.get(kit.kind.type, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  return await kit.client.get(kit.kind.type, key, { signal }).catch(ignoring(isNotFound))
 }
 
 /** Undefined when nobody here owns the combination, which is then left alone (CLM6). */
@@ -126,10 +129,7 @@ async function reportFailure({ kit, claim, signal }: Turn, error: unknown): Prom
   if (isConflict(error)) return { after: 'backoff' }
   const message = messageOf(error)
   kit.events.event(claim, 'Warning', 'CannotReconcileClaim', message)
-  try {
-    await report(kit, kit.kind.type, claim, {}, [conditions.reconcileError(message)], signal)
-  } catch (failed) {
-    if (!isConflict(failed) && !isNotFound(failed)) throw failed
-  }
+  const told = report(kit, kit.kind.type, claim, {}, [conditions.reconcileError(message)], signal)
+  await told.catch(ignoring(isConflict, isNotFound))
   return { after: 'backoff' }
 }

@@ -1,4 +1,4 @@
-import { isConflict, isNotFound, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import { ignoring, isConflict, isNotFound, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { type ClaimKit, change, setPhase } from './kit.js'
 import { claimAnnotations, keyOf, type OfferSpec, phaseOf, specOf } from './words.js'
 
@@ -58,10 +58,5 @@ async function read(
   name: string,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
-  try {
-    return await kit.client.get(type, { name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  return await kit.client.get(type, { name }, { signal }).catch(ignoring(isNotFound))
 }

@@ -2,6 +2,7 @@ import {
   type Client,
   conditionsOf,
   findFieldValue,
+  ignoring,
   isNotFound,
   type KubeObject,
   type ResourceType,
@@ -103,11 +104,7 @@ async function unresolved(options: TraceOptions, object: KubeObject, depth: numb
 async function read({ client, types }: TraceOptions, reference: Reference): Promise<KubeObject | undefined> {
   const type = types.find((each) => refersTo(reference, each))
   if (!type) throw new Error(`the server has no kind of ${calledBy(reference)} (${reference.apiVersion})`)
-  try {
-    const { name, namespace } = reference
-    return await client.get(type, { name: name!, ...(namespace && type.namespaced ? { namespace } : {}) })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const { name, namespace } = reference
+  const key = { name: name!, ...(namespace && type.namespaced ? { namespace } : {}) }
+  return await client.get(type, key).catch(ignoring(isNotFound))
 }

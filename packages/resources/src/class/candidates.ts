@@ -1,4 +1,4 @@
-import { isNotFound, type KubeObject } from '@crosstie/kube'
+import { ignoring, isNotFound, type KubeObject } from '@crosstie/kube'
 import { aggregateClassType } from '../aggregate/define.js'
 import type { Binding } from '../claim/define.js'
 import type { Kit } from '../claim/kit.js'
@@ -48,13 +48,8 @@ export async function candidates(kit: Kit): Promise<readonly Candidate[]> {
 export async function readClass(kit: Kit, reference: Reference, signal: AbortSignal): Promise<KubeObject | undefined> {
   const type = classTypeOf(kit, reference)
   if (!type || !reference.name) return undefined
-  try {
-    const found = await kit.client.get(type, { name: reference.name }, { signal })
-    return reference.uid && reference.uid !== found.metadata.uid ? undefined : found
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const found = await kit.client.get(type, { name: reference.name }, { signal }).catch(ignoring(isNotFound))
+  return reference.uid && reference.uid !== found?.metadata.uid ? undefined : found
 }
 
 export function classTypeOf(kit: Kit, reference: Reference) {

@@ -1,4 +1,4 @@
-import { type Client, equal, isNotFound, type KubeObject } from '@crosstie/kube'
+import { type Client, equal, ignoring, isNotFound, type KubeObject } from '@crosstie/kube'
 import { controllerOf, controllerReference } from '../managed/meta.js'
 import { connectionSecretType, type Secret, type SecretKey, secretType } from './publish.js'
 
@@ -51,10 +51,5 @@ const mapValues = (data: Data, change: (value: string) => string): Data =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, change(value)]))
 
 async function find(client: Client, key: SecretKey, signal: AbortSignal): Promise<Secret | undefined> {
-  try {
-    return await client.get<Secret>(secretType, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  return await client.get<Secret>(secretType, key, { signal }).catch(ignoring(isNotFound))
 }

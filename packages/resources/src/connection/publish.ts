@@ -2,6 +2,7 @@ import {
   type Client,
   equal,
   findInChain,
+  ignoring,
   isNotFound,
   type KubeObject,
   messageOf,
@@ -67,10 +68,7 @@ async function publishOnce(
   details: ConnectionDetails,
   options: { readonly signal?: AbortSignal },
 ): Promise<boolean> {
-  const existing = await step('get', () => client.get<Secret>(secretType, key, options)).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const existing = await step('get', () => client.get<Secret>(secretType, key, options)).catch(ignoring(isNotFound))
   const data = encoded(details)
   if (!existing) {
     const secret: Secret = {
@@ -136,19 +134,12 @@ export async function readSecretValue(
   key: SecretKey & { readonly key: string },
   signal?: AbortSignal,
 ): Promise<{ readonly value: string; readonly revision: string } | undefined> {
-  try {
-    const secret = await client.get<Secret>(
-      secretType,
-      { name: key.name, namespace: key.namespace },
-      signal ? { signal } : {},
-    )
-    const value = secret.data?.[key.key]
-    if (value === undefined) return undefined
-    return { value: Buffer.from(value, 'base64').toString('utf8'), revision: revisionOf(secret) }
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const { name, namespace } = key
+  const options = signal ? { signal } : {}
+  const secret = await client.get<Secret>(secretType, { name, namespace }, options).catch(ignoring(isNotFound))
+  const value = secret?.data?.[key.key]
+  if (!secret || value === undefined) return undefined
+  return { value: Buffer.from(value, 'base64').toString('utf8'), revision: revisionOf(secret) }
 }
 
 export const revisionOf = ({ metadata }: Secret): string => `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}`

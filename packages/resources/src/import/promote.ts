@@ -2,6 +2,7 @@ import {
   type Client,
   type Clock,
   conditionsOf,
+  ignoring,
   isConflict,
   isNotFound,
   isObject,
@@ -77,10 +78,7 @@ export async function promote(options: PromoteOptions, subject: Subject, signal:
 async function promoteOnce(options: PromoteOptions, subject: Subject, signal: AbortSignal): Promise<Promotion> {
   const { kind, name } = subject
   const { client, policies, dryRun } = options
-  const held = await client.get(kind.type, { name }, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const held = await client.get(kind.type, { name }, { signal }).catch(ignoring(isNotFound))
   const refused = (because: string): Promotion => ({ ...subject, outcome: 'refused', because, changes: [] })
   if (!held) return refused(`there is no ${kind.type.kind} ${name}`)
   if (isManaged(kind, held))

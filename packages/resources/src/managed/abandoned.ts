@@ -1,4 +1,4 @@
-import { isNotFound } from '@crosstie/kube'
+import { ignoring, isNotFound } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { refersTo } from '../claim/words.js'
 import { controllerOf, isDeleted } from './meta.js'
@@ -15,14 +15,9 @@ export type Aggregated = 'there' | 'leaving' | 'gone'
 export async function aggregateOf({ kit, managed, signal }: Turn): Promise<Aggregated> {
   const owner = controllerOf(managed.metadata.ownerReferences)
   if (!owner || isDeleted(managed) || !refersTo(owner, aggregateType)) return 'there'
-  try {
-    const aggregate = await kit.api.get(aggregateType, { name: owner.name }, { signal })
-    if (aggregate.metadata.uid !== owner.uid) return 'gone'
-    return isDeleted(aggregate) ? 'leaving' : 'there'
-  } catch (error) {
-    if (isNotFound(error)) return 'gone'
-    throw error
-  }
+  const aggregate = await kit.api.get(aggregateType, { name: owner.name }, { signal }).catch(ignoring(isNotFound))
+  if (aggregate?.metadata.uid !== owner.uid) return 'gone'
+  return isDeleted(aggregate) ? 'leaving' : 'there'
 }
 
 /**
@@ -32,9 +27,5 @@ export async function aggregateOf({ kit, managed, signal }: Turn): Promise<Aggre
 export async function leave({ kit, managed, signal }: Turn): Promise<void> {
   const { name, uid, resourceVersion } = managed.metadata
   const preconditions = { uid: uid!, resourceVersion: resourceVersion! }
-  try {
-    await kit.client.delete(kit.kind.type, { name: name! }, { preconditions, signal })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  await kit.client.delete(kit.kind.type, { name: name! }, { preconditions, signal }).catch(ignoring(isNotFound))
 }

@@ -1,4 +1,4 @@
-import { type Condition, conditionsOf, isNotFound } from '@crosstie/kube'
+import { type Condition, conditionsOf, ignoring, isNotFound } from '@crosstie/kube'
 import type { Difference, Sight } from '../external/external.js'
 import { leave } from './abandoned.js'
 import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
@@ -74,9 +74,7 @@ export async function release(turn: Turn): Promise<Next> {
   if (managed.metadata.finalizers?.includes(finalizer)) {
     const finalizers = withoutFinalizer(managed.metadata.finalizers, finalizer)
     await step({ prefix: 'cannot update object: ', conditions: [conditions.deleting()] }, () =>
-      turn.patchMetadata({ finalizers }).catch((error) => {
-        if (!isNotFound(error)) throw error
-      }),
+      turn.patchMetadata({ finalizers }).catch(ignoring(isNotFound)),
     )
   }
   kit.usages?.forget(managed.metadata.uid ?? '')

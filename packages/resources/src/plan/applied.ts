@@ -2,6 +2,7 @@ import {
   type ApplyTarget,
   type Client,
   equal,
+  ignoring,
   isNotFound,
   isObject,
   type Json,
@@ -41,10 +42,7 @@ export async function tryApply(
 ): Promise<Applied> {
   const { name, namespace } = manifest.metadata
   const key = { name: name!, ...(namespace ? { namespace } : {}) }
-  const live = await client.get(type, key, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const live = await client.get(type, key, { signal }).catch(ignoring(isNotFound))
   const { managedFields: _, resourceVersion: __, uid: ___, ...metadata } = manifest.metadata
   const { status: ____, ...body } = manifest as KubeObject & { readonly status?: unknown }
   const wanted = { ...body, metadata: { ...metadata, ...key } } as KubeObject & ApplyTarget

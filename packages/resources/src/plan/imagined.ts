@@ -6,6 +6,7 @@ import {
   type DeleteOptions,
   equal,
   groupResource,
+  ignoring,
   isNotFound,
   type KubeList,
   type KubeObject,
@@ -65,12 +66,7 @@ export class Imagination {
   }
 
   async find(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
-    try {
-      return await this.get(type, key)
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return await this.get(type, key).catch(ignoring(isNotFound))
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {

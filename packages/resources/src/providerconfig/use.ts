@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   type Client,
+  ignoring,
   isAlreadyExists,
   isNotFound,
   type Json,
@@ -87,15 +88,12 @@ async function readWholeSecret(
   { name, namespace }: SecretKey,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly value: string; readonly revision: string } | undefined> {
-  try {
-    const secret = await client.get<Secret>(secretType, { name, namespace }, signal ? { signal } : {})
-    const entries = Object.entries(secret.data ?? {})
-    const parts = entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')])
-    return { value: JSON.stringify(Object.fromEntries(parts)), revision: revisionOf(secret) }
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
+  const options = signal ? { signal } : {}
+  const secret = await client.get<Secret>(secretType, { name, namespace }, options).catch(ignoring(isNotFound))
+  if (!secret) return undefined
+  const entries = Object.entries(secret.data ?? {})
+  const parts = entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')])
+  return { value: JSON.stringify(Object.fromEntries(parts)), revision: revisionOf(secret) }
 }
 
 /** FNV-1a: enough to notice a change, too little to tell anything. */

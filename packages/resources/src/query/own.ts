@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   equal,
+  ignoring,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -111,11 +112,9 @@ function objectFor({ kind }: QueryKit, query: KubeObject, externalName: string):
 /** Deletes the object that we read, and no other that has its name by now. */
 async function letGo({ kind, client }: QueryKit, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
   if (metadata.deletionTimestamp) return
-  try {
-    await client.delete(kind.type, { name: metadata.name! }, { preconditions: { uid: metadata.uid! }, signal })
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error
-  }
+  await client
+    .delete(kind.type, { name: metadata.name! }, { preconditions: { uid: metadata.uid! }, signal })
+    .catch(ignoring(isNotFound, isConflict))
 }
 
 type Kept = 'kept' | 'taken' | 'later'
@@ -135,10 +134,7 @@ async function keep(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }
-  const there = await client.get(kind.type, { name: wanted.metadata.name! }, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const there = await client.get(kind.type, { name: wanted.metadata.name! }, { signal }).catch(ignoring(isNotFound))
   if (!there || isDeleted(there)) return 'later'
   if (!isOurs(query, there)) return 'taken'
   return await mend(kit, wanted, there, signal)

@@ -3,6 +3,7 @@ import {
   type Condition,
   conditionsOf,
   equal,
+  ignoring,
   isConflict,
   isNotFound,
   type KubeObject,
@@ -28,10 +29,7 @@ const USUAL_SECONDS = 60
  * is no proof that it is gone.
  */
 export async function reconcileQuery(kit: QueryKit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
-  const query = await kit.client.get(kit.query.type, key, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined
-    throw error
-  })
+  const query = await kit.client.get(kit.query.type, key, { signal }).catch(ignoring(isNotFound))
   // What it owns goes with it, by its owner reference.
   if (!query || isDeleted(query)) return { after: 'never' }
   if (isPaused(query)) {
@@ -105,10 +103,7 @@ async function report(
     ...(generation ? { observedGeneration: generation } : {}),
     conditions: set.map((each) => (wanted.includes(each) ? { ...each, lastTransitionTime } : each)),
   }
-  try {
-    await kit.client.update(kit.query.type, { ...query, status }, { subresource: 'status', signal })
-  } catch (error) {
-    // It was deleted while we looked: then there is nobody to tell.
-    if (!isNotFound(error)) throw error
-  }
+  // When it was deleted while we looked there is nobody to tell.
+  const write = { subresource: 'status', signal }
+  await kit.client.update(kit.query.type, { ...query, status }, write).catch(ignoring(isNotFound))
 }

@@ -1,4 +1,4 @@
-import { apiVersionOf, isAlreadyExists, isNotFound, messageOf, type ResourceType } from '@crosstie/kube'
+import { apiVersionOf, ignoring, isAlreadyExists, isNotFound, messageOf, type ResourceType } from '@crosstie/kube'
 import type { ProviderHost, StartedProvider } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { findBinaries, NoServerError, serverAccount } from './binaries.js'
@@ -51,22 +51,15 @@ export async function startEmbedded(host: ProviderHost): Promise<StartedProvider
 const idle = (summary: string): StartedProvider => ({ summary, [Symbol.asyncDispose]: async () => {} })
 
 async function hasOwnDefault({ client, signal }: ProviderHost): Promise<boolean> {
-  try {
-    const { metadata } = await client.get(providerConfig.type, { name: CONFIG }, { signal })
-    return metadata.labels?.[EMBEDDED] !== 'true'
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
+  const found = await client.get(providerConfig.type, { name: CONFIG }, { signal }).catch(ignoring(isNotFound))
+  return found !== undefined && found.metadata.labels?.[EMBEDDED] !== 'true'
 }
 
 /** Writes the Secret and the ProviderConfig that lead to the server. */
 async function offer({ client, signal }: ProviderHost, login: Login): Promise<void> {
   const namespaces = core('Namespace', 'namespaces', false)
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
-  await client.create(namespaces, namespace, { signal }).catch((error) => {
-    if (!isAlreadyExists(error)) throw error
-  })
+  await client.create(namespaces, namespace, { signal }).catch(ignoring(isAlreadyExists))
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
   const details = { endpoint: login.host, port: String(login.port), username: login.user, password: login.password }
   const data = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type Client, equal, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { type Client, equal, ignoring, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
 import { Followed } from '../../access/follow.js'
 import { type Sleep, Work } from '../../work.js'
 
@@ -37,9 +37,7 @@ export async function runPolicyStatus(options: PolicyStatusOptions, signal: Abor
     if (equal(policy['status'], status)) return
     const applied = { apiVersion: policy.apiVersion, kind: policy.kind, metadata: { name }, status }
     const write = { fieldManager: FIELD_MANAGER, force: true, subresource: 'status', signal }
-    await client.apply(TYPE, applied, write).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
+    await client.apply(TYPE, applied, write).catch(ignoring(isNotFound))
   }
   const work = new Work(reconcile, (name, error) => failed(`write the status of policy ${name}`, error), {
     signal,
