@@ -110,6 +110,23 @@ const tables: Record<string, Table> = {
     ],
     specs: [{ l: [1, 2, 3] }, { l: [3, 1] }, { l: [2, 9] }, { l: [0, 1] }],
   },
+  'list library on values whose type is not known before': {
+    properties: { n: int },
+    rules: [
+      rule('dyn([1.5, 2.5]).sum() == 4.0'),
+      rule('dyn([1u, 2u]).sum() == 3u'),
+      rule('dyn([duration("1s"), duration("2s")]).sum() == duration("3s")'),
+      rule('dyn([]).sum() == 0'),
+      rule('dyn(["b", "a"]).min() == "a"'),
+      rule('dyn(["a"]).sum() == 1'),
+      rule('dyn([dyn(1), dyn(1.5)]).sum() == 2'),
+      rule('dyn([1]).join() == "1"'),
+      rule('dyn([dyn("a"), dyn(1)]).join() == "a1"'),
+      rule('dyn([{}]).isSorted()'),
+      rule('dyn([[1]]).max() == [1]'),
+    ],
+    specs: [{ n: 1 }],
+  },
   maps: {
     properties: { m: { type: 'object', maxProperties: 10, additionalProperties: int } },
     rules: [rule('self.m.all(k, self.m[k] > 0)'), rule('"a" in self.m')],

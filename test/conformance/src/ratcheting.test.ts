@@ -149,6 +149,16 @@ const ratchets: Record<string, Ratchet> = {
     ],
     loose: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } } },
   },
+  'a CEL rule meets a value of a tolerated format': {
+    x: {
+      type: 'object',
+      properties: { d: { ...str, format: 'duration' }, n: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'has(self.d)' }],
+    },
+    value: { d: 'soon' },
+    changes: [{ d: 'soon' }, { d: 'soon', n: 1 }, { n: 1 }],
+    loose: { type: 'object', properties: { d: str, n: { type: 'integer' } } },
+  },
   'duplicates of a set stay tolerated': {
     x: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
     value: ['a', 'a'],

@@ -202,7 +202,10 @@ export function presenceTest(attribute: Attribute): Step {
     spend(frame, attribute.ownCost)
     if (field && value instanceof TypedObject) {
       const data = Object.hasOwn(value.rawObject, field.property) ? value.rawObject[field.property] : undefined
-      return data !== undefined && data !== null
+      if (data === undefined || data === null) return false
+      // What is there but does not fit its schema is an error, not an answer: an update may leave such data alone.
+      typedValue(data, field.node)
+      return true
     }
     return part(value, test.constant!) !== undefined
   }

@@ -47,7 +47,7 @@ export function declare(
   return { name, overloads, ...options }
 }
 
-/** Whether a value may be given for a parameter, as far as run time can tell. */
+/** Whether a value may be given for a parameter, as far as run time looks: a list or a map goes by its first item. */
 export function matches(value: Value, type: Type): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -55,15 +55,21 @@ export function matches(value: Value, type: Type): boolean {
     case 'param':
       return true
     case 'list':
-      return value instanceof CelList
+      return value instanceof CelList && (value.size === 0 || matches(value.at(0), type.params[0]!))
     case 'map':
-      return value instanceof CelMap
+      return value instanceof CelMap && matchesFirstEntry(value, type)
     case 'opaque':
       if (type.name === 'optional_type') return value instanceof CelOptional
       return typeOf(value).name === type.name
     default:
       return typeOf(value).name === type.name
   }
+}
+
+function matchesFirstEntry(map: CelMap, { params: [key, element] }: Type): boolean {
+  if (key!.kind === 'param' && element!.kind === 'param') return true
+  const first = map.keys()[0]
+  return first === undefined || (matches(first, key!) && matches(map.find(first)!, element!))
 }
 
 function mismatch(name: string, args: readonly Value[]): never {
