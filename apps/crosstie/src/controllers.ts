@@ -1,7 +1,6 @@
 import {
   CachedClient,
   Controllers,
-  controllerName,
   EventRecorder,
   Informers,
   type Log,
@@ -26,8 +25,8 @@ import {
   managedController,
   managedMetrics,
   operatorRoles,
+  providerConfigController,
   queryController,
-  reconcileProviderConfig,
 } from '@crosstie/resources'
 import { awaitDefinitions, installDefinition, writeConversion } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
@@ -198,13 +197,8 @@ export class ControlPlane implements AsyncDisposable {
 
   async #startConfig(config: ConfigKind): Promise<void> {
     if (!(await this.#install(config.crd(), config.usageCrd()))) return
-    const { client } = this.#options
-    this.#controllers.start({
-      name: controllerName(config.type),
-      type: config.type,
-      reconcile: (key) => reconcileProviderConfig({ client, events: this.#events }, config, key),
-      watches: [{ type: config.usageType, concerns: configOfUsage }],
-    })
+    const { client } = this.#managed
+    this.#controllers.start(providerConfigController(config, { client, events: this.#events }))
   }
 
   /** Resolves when the definitions are served, whoever brings them; with false when that is not waited for any more. */
@@ -238,9 +232,4 @@ export class ControlPlane implements AsyncDisposable {
     }
     return false
   }
-}
-
-function configOfUsage(usage: KubeObject) {
-  const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
-  return name ? [{ name }] : []
 }

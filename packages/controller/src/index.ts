@@ -26,7 +26,6 @@ export {
   type Controller,
   Controllers,
   type ControllersOptions,
-  controllerName,
   type Share,
   type Watched,
 } from './loop/controllers.js'

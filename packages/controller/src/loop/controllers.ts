@@ -1,6 +1,5 @@
 import {
   type Clock,
-  groupResource,
   type KubeObject,
   type Metrics,
   type ObjectKey,
@@ -282,9 +281,4 @@ export class Controllers implements AsyncDisposable {
 
 function wakes(controller: Controller, { before, object }: Changed): boolean {
   return controller.wakes?.(before, object) ?? true
-}
-
-/** The name of the controller of a kind, unless it has another. */
-export function controllerName(type: ResourceType): string {
-  return groupResource(type)
 }

@@ -1,23 +1,64 @@
-import { type Client, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
+import type { Controller } from '@crosstie/controller'
+import {
+  type Client,
+  type Clock,
+  groupResource,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  type ObjectKey,
+  systemClock,
+} from '@crosstie/kube'
 import type { EventRecorder, Next } from '../managed/kit.js'
 import { isDeleted, withFinalizer, withoutFinalizer } from '../managed/meta.js'
 import type { ProviderConfigKind } from './define.js'
+import { CONFIG_LABEL } from './use.js'
 
 export const inUseFinalizer = 'in-use.crossplane.io'
 
+/** Users are counted so often at most: thousands may come at once, and each would be a count and a write. */
+const COUNT_EVERY_MS = 1_000
+
+interface Kit {
+  readonly client: Client
+  readonly events: EventRecorder
+}
+
+/** Looks after all ProviderConfigs of a kind. */
+export function providerConfigController(kind: ProviderConfigKind, kit: Kit & { readonly clock?: Clock }): Controller {
+  const { clock = systemClock } = kit
+  const countedAt = new Map<string, number>()
+  return {
+    name: groupResource(kind.type),
+    type: kind.type,
+    watches: [{ type: kind.usageType, concerns: configOf }],
+    async reconcile(key) {
+      const now = clock.now()
+      const wait = (countedAt.get(key.name) ?? Number.NEGATIVE_INFINITY) + COUNT_EVERY_MS - now
+      if (wait > 0 && wait <= COUNT_EVERY_MS) return { after: 'poll', seconds: wait / 1000 }
+      for (const [name, at] of countedAt) if (at + COUNT_EVERY_MS <= now) countedAt.delete(name)
+      countedAt.set(key.name, now)
+      return await reconcileProviderConfig(kit, kind, key)
+    },
+  }
+}
+
+function configOf(usage: KubeObject): readonly ObjectKey[] {
+  const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
+  return name ? [{ name }] : []
+}
+
 /** Keeps a ProviderConfig from being deleted while managed resources use it, and counts them in its status. */
-export async function reconcileProviderConfig(
-  kit: { readonly client: Client; readonly events: EventRecorder },
-  kind: ProviderConfigKind,
-  key: ObjectKey,
-): Promise<Next> {
+export async function reconcileProviderConfig(kit: Kit, kind: ProviderConfigKind, key: ObjectKey): Promise<Next> {
   const { client } = kit
   try {
     const config = await client.get(kind.type, key)
-    const { items } = await client.list(kind.usageType, { labelSelector: `crossplane.io/provider-config=${key.name}` })
+    const labelSelector = `${CONFIG_LABEL}=${key.name}`
+    const { items } = await client.list(kind.usageType, { labelSelector })
     const users = items.length
     if (isDeleted(config)) {
-      if (users === 0) {
+      // A page is always asked for at the server: memory may not have heard of the newest user yet.
+      if (users === 0 && (await client.list(kind.usageType, { labelSelector, limit: 1 })).items.length === 0) {
         await writeFinalizers(client, kind, config, withoutFinalizer(config.metadata.finalizers, inUseFinalizer))
         return { after: 'never' }
       }

@@ -103,6 +103,9 @@ function fingerprint(text = ''): string {
   return (hash >>> 0).toString(16)
 }
 
+/** By it the users of a ProviderConfig are counted. */
+export const CONFIG_LABEL = 'crossplane.io/provider-config'
+
 /**
  * Notes that a managed resource uses a ProviderConfig, so that it is not
  * deleted under it. The note is the managed resource's own: it goes with it.
@@ -124,12 +127,34 @@ export class UsageTracker {
       kind: usageType.kind,
       metadata: {
         name: uid,
-        labels: { 'crossplane.io/provider-config': config },
+        labels: { [CONFIG_LABEL]: config },
         ownerReferences: [controllerReference(managed)],
       },
       providerConfigRef: { name: config },
       resourceRef: { apiVersion: managed.apiVersion, kind: managed.kind, name: managed.metadata.name, uid },
     }
+    if (!(await this.#isNoted(uid, config, signal))) await this.#note(usage, config, signal)
+    this.#known.set(uid, config)
+  }
+
+  forget(uid: string): void {
+    this.#known.delete(uid)
+  }
+
+  /** After a start nearly all are: reading that costs less than writing it once more. */
+  async #isNoted(uid: string, config: string, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      const usage = await this.client.get(this.kind.usageType, { name: uid }, signal ? { signal } : {})
+      const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
+      return name === config && usage.metadata.labels?.[CONFIG_LABEL] === config
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw new Error(`cannot track use of ProviderConfig: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  async #note(usage: KubeObject, config: string, signal: AbortSignal | undefined): Promise<void> {
+    const { usageType } = this.kind
     const options = signal ? { signal } : {}
     try {
       await this.client.create(usageType, usage, options)
@@ -137,12 +162,8 @@ export class UsageTracker {
       if (!isAlreadyExists(error))
         throw new Error(`cannot track use of ProviderConfig: ${messageOf(error)}`, { cause: error })
       const patch = { metadata: { labels: usage.metadata.labels }, providerConfigRef: { name: config } }
-      await this.client.patch(usageType, { name: uid }, { type: 'merge', patch: patch as never }, options)
+      const key = { name: usage.metadata.name! }
+      await this.client.patch(usageType, key, { type: 'merge', patch: patch as never }, options)
     }
-    this.#known.set(uid, config)
-  }
-
-  forget(uid: string): void {
-    this.#known.delete(uid)
   }
 }
