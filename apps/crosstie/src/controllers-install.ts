@@ -13,7 +13,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 
-const DEFINITIONS: ResourceType = {
+export const DEFINITIONS: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
@@ -25,19 +25,17 @@ const FIELD_MANAGER = 'crosstie'
 const HASH = 'crosstie.io/definition-hash'
 const PATIENCE_MS = 60_000
 
-/** Brings a kind to the server, if it is not there as we know it, and waits until it is served. */
-export async function installDefinition(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
+/** Brings a kind to the server, if it is not there as we know it. */
+export async function writeDefinition(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = crd.metadata.name!
   const hash = createHash('sha256').update(stringify(crd)).digest('hex').slice(0, 16)
-  const found = await read(client, name, signal)
-  if (found?.metadata.annotations?.[HASH] !== hash) {
-    const { apiVersion: _, kind: __, ...rest } = crd
-    const annotations = { ...crd.metadata.annotations, [HASH]: hash }
-    const metadata = { ...crd.metadata, name, annotations }
-    await client.apply(DEFINITIONS, { ...rest, metadata }, { fieldManager: FIELD_MANAGER, force: true, signal })
-    log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
-  }
-  await untilServed(client, name, signal)
+  const found = await client.get(DEFINITIONS, { name }, { signal }).catch(ignoring(isNotFound))
+  if (found?.metadata.annotations?.[HASH] === hash) return
+  const { apiVersion: _, kind: __, ...rest } = crd
+  const annotations = { ...crd.metadata.annotations, [HASH]: hash }
+  const metadata = { ...crd.metadata, name, annotations }
+  await client.apply(DEFINITIONS, { ...rest, metadata }, { fieldManager: FIELD_MANAGER, force: true, signal })
+  log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
 }
 
 /**
@@ -86,11 +84,9 @@ async function isServed(client: Client, crd: KubeObject, signal: AbortSignal): P
   return types.some(({ resource }) => resource === names.plural)
 }
 
-async function read(client: Client, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
-  return await client.get(DEFINITIONS, { name }, { signal }).catch(ignoring(isNotFound))
-}
-
-async function untilServed(client: Client, name: string, signal: AbortSignal): Promise<void> {
+/** Resolves when a definition that is there is served. */
+export async function untilServed(client: Client, crd: KubeObject, signal: AbortSignal): Promise<void> {
+  const name = crd.metadata.name!
   const deadline = Date.now() + PATIENCE_MS
   for (let wait = 5; !signal.aborted; wait = Math.min(wait * 2, 500)) {
     const conditions = conditionsOf(await client.get(DEFINITIONS, { name }, { signal }))

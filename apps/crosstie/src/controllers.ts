@@ -28,8 +28,9 @@ import {
   providerConfigController,
   queryController,
 } from '@crosstie/resources'
-import { awaitDefinitions, installDefinition, writeConversion } from './controllers-install.js'
+import { awaitDefinitions, untilServed, writeConversion, writeDefinition } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
+import { atMost } from './parallel.js'
 import type { Registry } from './registry.js'
 
 export interface ControlOptions {
@@ -60,6 +61,8 @@ const CALLS_PER_SECOND = 20
 const SPREAD = 0.1
 /** So many objects are read in at once: reading all of very many would keep others waiting. */
 const PAGE_SIZE = 500
+/** A server has work with each definition that is written; dozens at once make a busy one answer too late. */
+const WRITE_AT_ONCE = 8
 const INSTALL_RETRY_MS = 2_000
 const STOP_GRACE_MS = 8_000
 
@@ -74,6 +77,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #managed: Omit<ManagedOptions, 'budgets'>
   readonly #stopCounting: () => void
   readonly #stop = stopper()
+  readonly #writing = atMost(WRITE_AT_ONCE)
   readonly #starting: Promise<unknown>
   /** When each definition that is brought, or waited for, is served. */
   readonly #definitions = new Map<string, Promise<boolean>>()
@@ -211,7 +215,12 @@ export class ControlPlane implements AsyncDisposable {
           for (const crd of definitions) await writeConversion(client, crd, log, signal)
         })
       : this.#untilDone('install definitions', async () => {
-          await Promise.all(definitions.map((crd) => installDefinition(client, crd, log, signal)))
+          await Promise.all(
+            definitions.map(async (crd) => {
+              await this.#writing(() => writeDefinition(client, crd, log, signal))
+              await untilServed(client, crd, signal)
+            }),
+          )
         })
     for (const { metadata } of definitions) this.#definitions.set(metadata.name!, served)
     return served

@@ -3,6 +3,7 @@ import { issueServing, newKey, parseCertificate, selfSign } from '@crosstie/apis
 import {
   attempt,
   type Client,
+  groupResource,
   ignoring,
   isAlreadyExists,
   isConflict,
@@ -18,6 +19,8 @@ import {
 } from '@crosstie/resources'
 import type { Address } from './address.js'
 import { UsageError } from './command.js'
+import { DEFINITIONS } from './controllers-install.js'
+import { isTakenError } from './up/listen.js'
 
 /** The Service that leads to the conversions of controllers in a cluster. */
 export const CONVERSION_SERVICE = 'crosstie-conversions'
@@ -58,12 +61,25 @@ export async function startConversions(
   }
   const hosts = service ? [`${service.name}.${service.namespace}.svc`] : [host]
   const keys = await attempt('get a certificate for conversions', () => certificate(client, namespace, hosts, signal))
-  const server = await serveConversions({ kinds: converted, ...address, ...keys })
+  const serve = (port: number) => serveConversions({ kinds: converted, host, port, ...keys })
+  const port = address.port || (await portBefore(client, converted[0]!, signal))
+  const server = await serve(port).catch((error) => {
+    if (address.port !== 0 || port === 0 || !isTakenError(error)) throw error
+    return serve(0)
+  })
   const { ca } = keys
   return {
     endpoint: service ? { service, ca } : { ...server.endpoint },
     [Symbol.asyncDispose]: () => server.close(),
   }
+}
+
+/** The port that the definition still names from last time, so that starting again need not change it; 0 when there is none. */
+async function portBefore(client: Client, { type }: ManagedKind, signal: AbortSignal): Promise<number> {
+  const found = await client.get(DEFINITIONS, { name: groupResource(type) }, { signal }).catch(ignoring(isNotFound))
+  const { conversion } = (found?.['spec'] ?? {}) as { conversion?: { webhook?: { clientConfig?: { url?: string } } } }
+  const url = conversion?.webhook?.clientConfig?.url
+  return url ? Number(new URL(url).port) : 0
 }
 
 interface Keys {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
@@ -63,6 +65,19 @@ const caOf = async (client: Client, namespace: string): Promise<string> => {
   return (secret['data'] as Record<string, string>)['ca.crt']!
 }
 
+/** The first port from there on that nobody listens at. */
+async function freePort(from: number): Promise<number> {
+  for (let port = from; ; port++) {
+    const listening = createServer().listen(port, '127.0.0.1')
+    const free = await once(listening, 'listening').then(
+      () => true,
+      () => false,
+    )
+    listening.close()
+    if (free) return port
+  }
+}
+
 describe('MR2 versions of a kind with different fields', { timeout: 900_000 }, () => {
   test('up converts them, also after it was started again', async () => {
     await using program = await Program.up('--providers', provider)
@@ -70,6 +85,11 @@ describe('MR2 versions of a kind with different fields', { timeout: 900_000 }, (
     await servesOld(client)
     await livesInBothVersions(program, 'first')
     const before = await caOf(client, 'kube-system')
+    // Not one of those that the system gives to whoever asks for any.
+    const port = await freePort(20_000 + (process.pid % 10_000))
+    const url = `https://127.0.0.1:${port}/convert`
+    const operations = [{ op: 'replace', path: '/spec/conversion/webhook/clientConfig/url', value: url }] as const
+    await client.patch(definitions, { name: 'disks.versions.crosstie.io' }, { type: 'json', operations })
     await program.plane!.stop()
 
     const args = ['up', '--data-dir', `${program.folder}/data`, '--listen', '127.0.0.1:0', '--providers', provider]
@@ -78,6 +98,8 @@ describe('MR2 versions of a kind with different fields', { timeout: 900_000 }, (
     await livesInBothVersions(program, 'second')
     using now = await clientOf(program.kubeconfig)
     assert.equal(await caOf(now, 'kube-system'), before, 'the certificate is kept')
+    const { conversion } = specOf(await now.get(definitions, { name: 'disks.versions.crosstie.io' }))
+    assert.equal(conversion.webhook.clientConfig.url, url, 'and so is the port')
     assert.equal(specOf(await now.get(old, { name: 'first' })).forProvider.sizeGb, 5)
   })
 

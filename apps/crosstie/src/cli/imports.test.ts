@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { KubeObject } from '@crosstie/kube'
 import { nopResource } from '@crosstie/provider-nop'
 import { UsageError } from '../command.js'
-import { destinationOf, inParallel, managedKind, writeManifests } from './imports.js'
+import { destinationOf, managedKind, writeManifests } from './imports.js'
 import { parseManifests } from './manifests.js'
 
 const object = (name: string, size = 1): KubeObject => ({
@@ -71,17 +71,4 @@ test('a kind is found by what people call it', () => {
   assert.throws(() => managedKind([nopResource], 'nopresourc'), UsageError)
   const twin = { ...nopResource, type: { ...nopResource.type, group: 'other.example.org' } }
   assert.throws(() => managedKind([nopResource, twin], 'nopresource'), /may be any of these; say which:/)
-})
-
-test('what is done at once is bounded, and comes out in order', async () => {
-  let running = 0
-  let most = 0
-  const results = await inParallel([5, 1, 4, 2, 3], 2, async (item) => {
-    most = Math.max(most, ++running)
-    for (let i = 0; i < item; i++) await new Promise((resolve) => setImmediate(resolve))
-    running--
-    return item * 10
-  })
-  assert.deepEqual(results, [50, 10, 40, 20, 30])
-  assert.equal(most, 2)
 })

@@ -81,18 +81,3 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(half, text)
   await rename(half, path)
 }
-
-/** Some at a time, in order as far as results go. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  run: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const results: R[] = new Array(items.length)
-  const rest = items.entries()
-  const worker = async () => {
-    for (const [i, item] of rest) results[i] = await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  return results
-}

@@ -8,7 +8,6 @@ import {
   carefulBudgets,
   type Destination,
   destinationOf,
-  inParallel,
   managedKind,
   surroundings,
   writeManifests,
@@ -16,6 +15,7 @@ import {
 import { readManifests } from '../cli/manifests.js'
 import { encoded, objectName } from '../cli/output.js'
 import { type Command, EXIT_FAILED, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
+import { inParallel } from '../parallel.js'
 import { providerOptions, providersOf } from '../providers.js'
 import { loadRegistry } from '../registry.js'
 

@@ -17,7 +17,10 @@ export async function chooseAddress(asked: string | undefined): Promise<Place> {
   throw new UsageError(`${asked} is in use by another program: --listen ${address.host}:0 takes a free port`)
 }
 
-export const isTakenError = (error: unknown): boolean => (error as NodeJS.ErrnoException)?.code === 'EADDRINUSE'
+/** Also when it says what was attempted, and the port is the cause. */
+export function isTakenError(error: unknown): boolean {
+  return error instanceof Error && ((error as NodeJS.ErrnoException).code === 'EADDRINUSE' || isTakenError(error.cause))
+}
 
 function isTaken({ host, port }: Address): Promise<boolean> {
   if (port === 0) return Promise.resolve(false)

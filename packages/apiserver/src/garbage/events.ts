@@ -53,24 +53,31 @@ export class EventExpiry {
    */
   #expired(): readonly Stored[] {
     const { store, clock } = this.#engine
-    const oldest = clock.now() - this.#ttlMs
+    const now = clock.now()
+    const oldest = now - this.#ttlMs
+    const ahead = now + this.#ttlMs
     const events = [...store.list(PREFIX).items].sort((a, b) => a.revision - b.revision)
     const expired: Stored[] = []
     for (let i = 0; i < events.length; i += BATCH) {
       const before = expired.length
-      for (const event of events.slice(i, i + BATCH)) if (lastNews(event.object) < oldest) expired.push(event)
+      for (const event of events.slice(i, i + BATCH)) if (lastNews(event.object, ahead) < oldest) expired.push(event)
       if (expired.length === before) break
     }
     return expired
   }
 }
 
-function lastNews(event: KubeObject): number {
+/**
+ * When it was last told. Clocks differ a little, but a stamp that is further ahead than an event lives is nobody's time:
+ * it would keep the event for years, and those that are written after it with it.
+ */
+function lastNews(event: KubeObject, ahead: number): number {
   const { lastTimestamp, eventTime, series, metadata } = event as KubeObject & {
     lastTimestamp?: string
     eventTime?: string
     series?: { lastObservedTime?: string }
   }
-  const times = [lastTimestamp, eventTime, series?.lastObservedTime, metadata.creationTimestamp]
-  return Math.max(0, ...times.map((time) => (time ? Date.parse(time) || 0 : 0)))
+  const at = (time: string | undefined) => (time ? Date.parse(time) || 0 : 0)
+  const told = [lastTimestamp, eventTime, series?.lastObservedTime].map(at)
+  return Math.max(at(metadata.creationTimestamp), ...told.filter((time) => time <= ahead))
 }

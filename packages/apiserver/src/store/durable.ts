@@ -107,6 +107,10 @@ class DurableJournal implements Journal {
     return this.#log.append(batch)
   }
 
+  hasRoom(): Promise<boolean> {
+    return this.#log.hasRoom()
+  }
+
   settled(): void {
     if (this.#tidying || this.#closing || !(this.#snapshotDue() || this.#discardDue())) return
     this.#tidying = this.#tidy().finally(() => {

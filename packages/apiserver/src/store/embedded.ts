@@ -22,6 +22,8 @@ export interface Journal {
    * may be called again after that.
    */
   append(batch: Batch): Promise<void>
+  /** Would a commit of ordinary size fit as well? Asked after a failure: a full disk may still take a small one. */
+  hasRoom(): Promise<boolean>
   /** Called after readers see a batch, and now and then: a time to tidy up in the background. */
   settled(): void
   /** A consistent copy of the newest durable state. */
@@ -194,6 +196,7 @@ export class EmbeddedStore implements Store {
       const batch = this.#batchOf(group)
       try {
         if (this.#failure || saysSomething(batch, this.#state)) await this.#journal.append(batch)
+        if (this.#failure) await this.#recover()
       } catch (error) {
         this.#fail(group, error)
         continue
@@ -222,7 +225,6 @@ export class EmbeddedStore implements Store {
   }
 
   #publish(group: readonly Waiting[], batch: Batch): void {
-    if (this.#failure) this.#recovered()
     for (const change of batch.changes) {
       this.#state.apply(change)
       this.#acceptance.settled(change)
@@ -245,8 +247,12 @@ export class EmbeddedStore implements Store {
     const first = this.#failure === undefined
     this.#failure = error instanceof Error ? error : new Error(messageOf(error))
     if (first) this.#told(this.#failure)
-    this.#probing ??= setTimeout(() => this.#probe(), PROBE_EVERY_MS).unref()
+    this.#probeLater()
     for (const { reject } of waiting) reject(error)
+  }
+
+  #probeLater(): void {
+    this.#probing ??= setTimeout(() => this.#probe(), PROBE_EVERY_MS).unref()
   }
 
   #probe(): void {
@@ -254,7 +260,9 @@ export class EmbeddedStore implements Store {
     if (this.#failure && !this.#closing) this.#enqueue(nothing, 0).catch(() => {}) // `failure` says it.
   }
 
-  #recovered(): void {
+  /** A write succeeded again. Health is told only when larger ones would too. */
+  async #recover(): Promise<void> {
+    if (!(await this.#journal.hasRoom())) return this.#probeLater()
     this.#failure = undefined
     clearTimeout(this.#probing)
     this.#probing = undefined

@@ -84,6 +84,30 @@ for (const [name, { because, begin, want }] of Object.entries(faults)) {
   })
 }
 
+test('health does not take a full disk for a good one because something small still fits', async (t) => {
+  const disk = new SimulatedDisk(seeded(4))
+  const told: (Error | undefined)[] = []
+  const store = await openStore({
+    ...options(disk),
+    logSizes: { file: 1 << 20, prepared: 64 << 10 },
+    health: (failure) => told.push(failure),
+  })
+  t.after(() => store.close())
+  await store.write([put('/t/things/a', { n: 1 })])
+  disk.free = 0
+  const large = put('/t/things/large', { text: 'x'.repeat(200_000) })
+  await assert.rejects(store.write([large]), StoreWriteError)
+  disk.free = 32 << 10
+  await store.write([put('/t/things/a', { n: 2 }, store.tip('/t/things/a')!.revision)])
+  assert.ok(store.failure instanceof StoreWriteError, 'what is small is taken, but the disk is full all the same')
+  assert.equal(told.length, 1)
+
+  disk.free = Infinity
+  while (store.failure) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual(told.slice(1), [undefined], 'that there is space again is found out without anybody who writes')
+  await store.write([large])
+})
+
 test('a disk that takes only a few bytes at a time is slow, not wrong', async () => {
   const disk = new SimulatedDisk(seeded(2))
   disk.faults = { ...well, shortWrite: 0.9 }

@@ -82,7 +82,7 @@ export function segmentFile(sequence: number): string {
 export class Log {
   readonly #options: LogOptions
   readonly #builder = new FrameBuilder()
-  #zeros: Buffer | undefined
+  #zeroed: Buffer | undefined
   #segments: SegmentName[]
   #segment: Segment | undefined
   #last: Place | undefined
@@ -110,6 +110,20 @@ export class Log {
     } catch (error) {
       await this.#abandon(batch)
       throw new StoreWriteError(error)
+    }
+  }
+
+  /** Can as much be written as is prepared at a time? It is, as zeros behind the last frame, where frames will go. */
+  async hasRoom(): Promise<boolean> {
+    const segment = this.#segment
+    if (!segment) return false
+    try {
+      const zeros = this.#zeros()
+      await writeAll(segment.file, zeros, segment.position)
+      segment.prepared = Math.max(segment.prepared, segment.position + zeros.length)
+      return true
+    } catch {
+      return false
     }
   }
 
@@ -166,14 +180,18 @@ export class Log {
   async #prepare(segment: Segment, end: number): Promise<void> {
     if (end <= segment.prepared) return
     const { sizes } = this.#options
-    this.#zeros ??= Buffer.alloc(sizes.prepared)
-    const zeros = this.#zeros.subarray(0, Math.max(0, Math.min(sizes.prepared, sizes.file - segment.prepared)))
+    const zeros = this.#zeros().subarray(0, Math.max(0, Math.min(sizes.prepared, sizes.file - segment.prepared)))
     try {
       if (zeros.length > 0) await writeAll(segment.file, zeros, segment.prepared)
     } catch {
       // The frame may fit where a megabyte of zeros does not; writing it will tell.
     }
     segment.prepared = Math.max(end, segment.prepared + zeros.length)
+  }
+
+  #zeros(): Buffer {
+    this.#zeroed ??= Buffer.alloc(this.#options.sizes.prepared)
+    return this.#zeroed
   }
 
   async #begin({ before: revision, compacted }: Batch): Promise<Segment> {

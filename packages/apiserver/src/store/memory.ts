@@ -19,6 +19,7 @@ export class MemoryStore extends EmbeddedStore {
     const state = new State(parsed)
     const nowhere = {
       append: async () => {},
+      hasRoom: async () => true,
       settled: () => {},
       backup: async () => {
         throw new Error('a store in memory cannot be backed up')
