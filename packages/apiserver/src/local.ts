@@ -30,7 +30,7 @@ import { list } from './verbs/list.js'
 import { type PatchBody, patch } from './verbs/patch.js'
 import type { Outcome, Request, WriteRequest } from './verbs/request.js'
 import { update } from './verbs/update.js'
-import { type Happening, watch } from './verbs/watch.js'
+import { type Happening, watch, whenOutdated } from './verbs/watch.js'
 
 /** A reader that lets this many events pile up, beside what was there when it began, is told to list again. */
 const BACKLOG_MAX = 10_000
@@ -78,11 +78,16 @@ export class LocalClient implements Client {
     const request = this.#request('watch', type, { namespace: options.namespace, name: '' })
     const backlog = new Backlog()
     const stop = watch(this.#engine, request, options, backlog.push)
+    let outdated = false
+    const stopCaring = whenOutdated(this.#engine, request.served, () => {
+      outdated = true
+      backlog.wake()
+    })
     const { signal } = options
     signal?.addEventListener('abort', backlog.wake)
     const ends = options.timeoutSeconds ? Date.now() + options.timeoutSeconds * 1000 : Number.POSITIVE_INFINITY
     try {
-      while (!signal?.aborted && Date.now() < ends) {
+      while (!outdated && !signal?.aborted && Date.now() < ends) {
         const happening = await backlog.next(signal, ends)
         if (!happening) continue
         if (happening.type === 'ERROR') throw happening.error
@@ -91,6 +96,7 @@ export class LocalClient implements Client {
       }
     } finally {
       stop()
+      stopCaring()
       signal?.removeEventListener('abort', backlog.wake)
     }
   }

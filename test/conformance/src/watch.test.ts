@@ -301,4 +301,39 @@ conformance('watch', {
     while (!event) event = await (await t.watch(all, { resourceVersion })).next()
     t.see('the event after the change', brief([event]))
   },
+  'a watch ends by itself when the CRD of its kind changes': async (t) => {
+    const widgets = await define(t, { scope: 'Cluster' })
+    await t.must('POST', widgets.path(), { body: widgets.object('a') })
+    const watch = await t.watch(widgets.path())
+    t.see('before', brief(await watch.take(1)))
+    const crd = `${CRDS}/${widgets.crd.metadata.name}`
+    const { body } = await t.must('GET', crd)
+    const next = { ...body.spec.versions[0], name: 'v7', storage: false }
+    const value = [...body.spec.versions, next]
+    await t.must('PATCH', crd, {
+      type: 'application/json-patch+json',
+      body: [{ op: 'replace', path: '/spec/versions', value }],
+    })
+    t.see('until it ends', brief(await watch.rest()))
+  },
+  'a watch goes on when only the labels of its CRD change': async (t) => {
+    const widgets = await define(t, { scope: 'Cluster' })
+    const watch = await t.watch(widgets.path())
+    await t.must('PATCH', `${CRDS}/${widgets.crd.metadata.name}`, {
+      type: 'application/merge-patch+json',
+      body: { metadata: { labels: { new: 'yes' } } },
+    })
+    // An end would come about now.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await t.must('POST', widgets.path(), { body: widgets.object('a') })
+    t.see('afterwards', brief(await watch.take(1)))
+  },
+  'a watch ends by itself when its CRD is deleted': async (t) => {
+    const widgets = await define(t, { scope: 'Cluster' })
+    await t.must('POST', widgets.path(), { body: widgets.object('a') })
+    const watch = await t.watch(widgets.path())
+    t.see('before', brief(await watch.take(1)))
+    await t.must('DELETE', `${CRDS}/${widgets.crd.metadata.name}`)
+    t.see('until it ends', brief(await watch.rest()))
+  },
 })

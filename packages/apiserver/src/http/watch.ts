@@ -2,7 +2,7 @@ import { type KubeObject, stringify } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
 import type { Request } from '../verbs/request.js'
-import { type Happening, watch } from '../verbs/watch.js'
+import { type Happening, watch, whenOutdated } from '../verbs/watch.js'
 import { encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { Outgoing } from './exchange.js'
@@ -35,6 +35,7 @@ export function serveWatch(
     if (over) return
     over = true
     stop?.()
+    stopCaring()
     clearTimeout(timeout)
     clearInterval(bookmarks)
     clearTimeout(last)
@@ -56,6 +57,7 @@ export function serveWatch(
     }
   }
   stop = watch(engine, request, parameters, sink)
+  const stopCaring = whenOutdated(engine, request.served, finish)
   out = exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
   const seconds = secondsOf(parameters.timeoutSeconds)
   const timeout = setTimeout(finish, seconds * 1000)

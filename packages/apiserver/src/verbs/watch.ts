@@ -1,4 +1,4 @@
-import { type KubeObject, StatusError } from '@crosstie/kube'
+import { equal, type KubeObject, StatusError } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
 import { type Change, CompactedError, type Stored } from '../store/store.js'
@@ -45,6 +45,29 @@ export function watch(engine: Engine, request: Request, parameters: WatchParamet
     const message = `too old resource version: ${from} (${error.compacted})`
     sink({ type: 'ERROR', error: new StatusError(410, 'Expired', message) })
     return () => {}
+  }
+}
+
+// What is under way when a CRD changes may still end well, as on the real server.
+const OUTDATED_MS = 1_000
+
+/**
+ * Calls back when a watch should end since the CRD of its kind has changed or is gone: whoever watches comes back and
+ * sees the kind as it is now. Returns how to stop caring.
+ */
+export function whenOutdated(engine: Engine, { definition }: Served, end: () => void): () => void {
+  const { group, names, crd } = definition
+  if (!crd) return () => {}
+  let timer: NodeJS.Timeout | undefined
+  const unsubscribe = engine.registry.onChange((changed) => {
+    if (timer || changed.group !== group || changed.names.plural !== names.plural) return
+    const now = engine.registry.definition(group, names.plural)
+    const same = now?.crd?.uid === crd.uid && now.crd.generation === crd.generation && equal(now.names, names)
+    if (!same) timer = setTimeout(end, OUTDATED_MS).unref()
+  })
+  return () => {
+    unsubscribe()
+    clearTimeout(timer)
   }
 }
 
