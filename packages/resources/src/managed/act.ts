@@ -105,7 +105,8 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   if (held) return held
   if (decision.lateInitialize) {
     const telling = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
-    await step(telling, async () => {
+    // It is applied without a revision, so a conflict is not that somebody else was quicker.
+    await step({ ...telling, evenConflicts: true }, async () => {
       turn.managed = await applyOwn(turn, lateInitManager, { forProvider: fill })
     })
   }

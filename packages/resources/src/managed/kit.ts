@@ -141,7 +141,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     metrics: options.metrics ?? unmeasured,
     features: { managementPolicies: true, ignoreChanges: true, ...options.features },
     pollSeconds: options.pollSeconds ?? 60,
-    unreadySeconds: options.unreadySeconds ?? options.pollSeconds ?? 60,
+    unreadySeconds: options.unreadySeconds ?? Number.POSITIVE_INFINITY,
     minPollSeconds: options.minPollSeconds ?? 0,
     adjustPoll: options.adjustPoll ?? ((_, seconds) => seconds),
     callSeconds: options.callSeconds ?? 30,

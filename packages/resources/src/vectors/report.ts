@@ -1,4 +1,4 @@
-import { equal, stringify } from '@crosstie/kube'
+import { equal, messageOf, stringify } from '@crosstie/kube'
 
 /** What became of the vectors of one run. */
 export class Report {
@@ -24,6 +24,15 @@ export class Report {
   fail(id: string, why: string): void {
     this.failed++
     this.failures.push(`${id}: ${why}`)
+  }
+
+  /** Runs one vector. One that we do not understand counts as failed, and the others still run. */
+  async attempt(id: string, run: () => void | Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      this.fail(id, `not understood: ${messageOf(error)}`)
+    }
   }
 
   skip(reason: string, count = 1): void {

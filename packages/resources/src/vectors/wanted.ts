@@ -1,6 +1,7 @@
 import { equal } from '@crosstie/kube'
 import { policiesOf } from '../managed/policy.js'
 import type { Vector } from './report.js'
+import { readyCondition } from './world.js'
 
 /**
  * Where we differ from the recorded runtime on purpose: the table "Where
@@ -14,7 +15,7 @@ export interface Round {
   readonly round: Vector
   /** All that was recorded of the real runtime. */
   readonly recorded: Vector
-  /** Object and secret before it, in our world, and whether the object was deleted. */
+  /** Object and secret before it, whether the object was deleted, and its spec. */
   readonly before: Vector
   /** What ours did. */
   readonly actual: Vector
@@ -24,8 +25,6 @@ interface Rule {
   readonly name: string
   /** What is expected instead; undefined when the rule does not apply. */
   readonly expect: (round: Round, expected: Vector) => Vector | undefined
-  /** After this the stored objects differ on purpose, so later rounds cannot be compared. */
-  readonly diverges?: boolean
 }
 
 const EXTERNAL_NAME = 'crossplane.io/external-name'
@@ -34,31 +33,36 @@ const SUCCEEDED = 'crossplane.io/external-create-succeeded'
 const OURS = 'finalizer.managedresource.crossplane.io'
 
 const rules: readonly Rule[] = [
-  { name: 'every subset of the policies means something (POL9)', expect: everySubset, diverges: true },
-  { name: 'with the gate off a policy is ignored with a warning, not refused (POL8)', expect: gateOff, diverges: true },
-  { name: 'deletionPolicy Orphan wins over a list that names Delete (POL6)', expect: orphanWins, diverges: true },
-  { name: 'a foreign finalizer holds the external resource, even alone', expect: foreignFinalizer, diverges: true },
+  { name: 'every subset of the policies means something (POL9)', expect: everySubset },
+  { name: 'with the gate off a policy is ignored with a warning, not refused (POL8)', expect: gateOff },
+  { name: 'deletionPolicy Orphan wins over a list that names Delete (POL6)', expect: orphanWins },
+  { name: 'a foreign finalizer holds the external resource, even alone', expect: foreignFinalizer },
   {
     name: 'name, finalizer and intent are one write: it fails as a whole, before anything is made',
     expect: oneWrite,
-    diverges: true,
+  },
+  {
+    name: 'a name that nobody needs any more is not written, so that write cannot fail',
+    expect: nameNotNeeded,
+  },
+  {
+    name: 'what an interrupted create made may yet show: deletion waits for it',
+    expect: doubtIsWaitedOut,
   },
   { name: 'absent and not ours to create: an error that says so, and nothing is called', expect: absentIsAnError },
-  { name: 'nothing is written when nothing changed, so no write can fail', expect: nothingToWrite, diverges: true },
+  { name: 'nothing is written when nothing changed, so no write can fail', expect: nothingToWrite },
   { name: 'pausing is news once (MR15)', expect: pausedOnce },
   {
     name: 'without LateInitialize, or with nothing there, the spec is left alone (POL4)',
     expect: noLeak,
-    diverges: true,
   },
   { name: 'what was observed is reported, whatever else is written', expect: observedIsReported },
   {
     name: 'an optional reference that leads nowhere stays as the user wrote it',
     expect: referenceIsKept,
-    diverges: true,
   },
   { name: 'a create changes nothing of the object but its name', expect: createKeepsToTheName },
-  { name: 'a failed write of the secret is tried again, and told of', expect: secretIsPublished, diverges: true },
+  { name: 'a failed write of the secret is tried again, and told of', expect: secretIsPublished },
   { name: 'drift is a condition and one event (MR14)', expect: driftIsShown },
   { name: 'deprecated and ignored fields are warned of once (POL6, POL8)', expect: warned },
   { name: 'the name is noted with the first other note: one write instead of three', expect: nameNotedLater },
@@ -67,26 +71,26 @@ const rules: readonly Rule[] = [
 export function wantedDifferences(round: Round, recorded: Vector) {
   let expected = recorded
   const applied: string[] = []
-  let diverged = false
   for (const rule of rules) {
     const instead = rule.expect(round, expected)
     if (!instead) continue
     expected = instead
     applied.push(rule.name)
-    diverged ||= rule.diverges ?? false
     // The recording did nothing, ours did what it may: there is no more to compare.
     if (instead === round.actual) break
   }
-  return { expected, rules: applied, diverged }
+  return { expected, rules: applied }
 }
 
 const callsOf = ({ calls }: Vector): string[] => (calls as Vector[]).map(({ call }) => call)
 
 /** What the policies of the object allow, by our reading. */
-function allowed({ c, round }: Round) {
-  const managementPolicies = round['before']?.['setPolicies'] ?? c['policies']
-  const options = { gate: c['gate'], hasDeletionPolicy: c['kind'] === 'legacy' }
-  return policiesOf({ managementPolicies, deletionPolicy: c['deletionPolicy'] ?? '' }, options)
+function allowed({ c, before }: Round) {
+  const { managementPolicies, deletionPolicy = '' } = before['spec']
+  return policiesOf(
+    { managementPolicies, deletionPolicy },
+    { gate: c['gate'], hasDeletionPolicy: c['kind'] === 'legacy' },
+  )
 }
 
 /** Did ours do only what it may? All that can be asked where the recording did nothing at all. */
@@ -122,8 +126,9 @@ function gateOff(round: Round): Vector | undefined {
 function orphanWins({ c, before }: Round, expected: Vector): Vector | undefined {
   const stuck = (expected['events'] as string[]).includes('Warning CannotInitializeManagedResource')
   const touches = stuck || ['Connect', 'Observe', 'Delete'].some((call) => callsOf(expected).includes(call))
-  const named = ((c['policies'] ?? []) as string[]).includes('Delete')
-  if (!c['deleted'] || c['deletionPolicy'] !== 'Orphan' || !c['gate'] || !named || !touches) return undefined
+  const { managementPolicies = [], deletionPolicy } = before['spec']
+  const named = managementPolicies.includes('Delete')
+  if (!before['deleted'] || deletionPolicy !== 'Orphan' || !c['gate'] || !named || !touches) return undefined
   const finalizers = (before['after'].finalizers as string[]).filter((name) => name !== OURS)
   const after = finalizers.length === 0 ? { present: false } : { ...before['after'], finalizers }
   return {
@@ -152,8 +157,9 @@ function foreignFinalizer({ before }: Round, expected: Vector): Vector | undefin
   }
 }
 
-function oneWrite({ recorded, before, actual }: Round): Vector | undefined {
-  const noted = (write: Vector) => Object.keys(write['annotationsSet'] ?? {})
+const noted = (write: Vector): string[] => Object.keys(write['annotationsSet'] ?? {})
+
+function oneWrite({ recorded, before, actual }: Round, expected: Vector): Vector | undefined {
   const failed = (recorded['kubeWrites'] as Vector[]).some(
     (write) =>
       write['error'] &&
@@ -162,11 +168,33 @@ function oneWrite({ recorded, before, actual }: Round): Vector | undefined {
       !noted(write).some((name) => name === SUCCEEDED),
   )
   if (!failed || actual['result'].class !== 'backoff' || !actual['after'].present) return undefined
-  const untouched = ['finalizers', 'annotations', 'forProvider'].every((field) =>
-    equal(actual['after'][field], before['after'][field]),
-  )
+  const as = (other: Vector, ...fields: string[]) =>
+    fields.every((field) => equal(actual['after'][field], other[field]))
+  // References were resolved before, in a write of their own.
+  const untouched =
+    as(before['after'], 'finalizers', 'annotations') &&
+    (as(before['after'], 'forProvider') || as(expected['after'], 'forProvider'))
   const called = callsOf(actual).some((call) => call === 'Create' || call === 'Update' || call === 'Delete')
   return untouched && !called ? actual : undefined
+}
+
+/** Upstream notes the name first of all, even of an object that is about to go or that waits for a human. */
+function nameNotNeeded(round: Round): Vector | undefined {
+  const { recorded, before, actual } = round
+  const failed = (recorded['kubeWrites'] as Vector[]).some(
+    (write) => write['error'] && equal(noted(write), [EXTERNAL_NAME]) && !write['finalizersAdded'],
+  )
+  const stuck = actual['events'].includes('Warning CannotInitializeManagedResource')
+  return failed && (before['deleted'] || stuck) && keepsToPolicies(round) ? actual : undefined
+}
+
+/** Only a kind whose names are deterministic gets here: the others wait for a human, in both worlds. */
+function doubtIsWaitedOut({ c, round, before, actual }: Round, expected: Vector): Vector | undefined {
+  const waits = actual['events'].includes('Normal PendingExternalResource')
+  const released = before['deleted'] && !round['external'].exists && !expected['after'].present
+  if (!c['options']?.['deterministicExternalName'] || !waits || !released) return undefined
+  const events = [...requestEvents(expected), 'Normal PendingExternalResource', ...disconnectEvents(expected)]
+  return { ...expected, events, result: { class: 'backoff' }, after: before['after'] }
 }
 
 function absentIsAnError(round: Round, expected: Vector): Vector | undefined {
@@ -181,7 +209,7 @@ function absentIsAnError(round: Round, expected: Vector): Vector | undefined {
     ...expected,
     calls: (expected['calls'] as Vector[]).filter(({ call }) => call !== 'Update'),
     events: [...requestEvents(expected), 'Warning CannotObserveExternalResource', ...disconnectEvents(expected)],
-    result: actual['result'].class === 'poll' ? actual['result'] : expected['result'],
+    result: polls(round) ? actual['result'] : expected['result'],
     after: {
       ...expected['after'],
       finalizers: before['after'].finalizers,
@@ -190,11 +218,17 @@ function absentIsAnError(round: Round, expected: Vector): Vector | undefined {
         status: 'False',
         reason: 'ReconcileError',
         message,
-        observedGeneration: before['after'].generation,
+        observedGeneration: expected['after'].generation,
       }),
     },
     secret: before['secret'],
   }
+}
+
+/** A poll that a hook takes all seconds from never comes. */
+function polls({ c, actual }: Round): boolean {
+  const { class: next } = actual['result']
+  return next === 'poll' || (next === 'none' && c['options']?.['pollIntervalHookAddsSeconds'] < 0)
 }
 
 const disconnectEvents = ({ events }: Vector): string[] =>
@@ -240,13 +274,18 @@ function noLeak(round: Round, expected: Vector): Vector | undefined {
   const failed = (round.recorded['kubeWrites'] as Vector[]).some(({ verb, error }) => verb === 'update' && error)
   if (allowed(round).may.lateInitialize && round.round['external'].exists && !failed) return undefined
   const { size, ...forProvider } = after.forProvider
-  const lower = (generation: number | undefined) => (generation === after.generation ? generation! - 1 : generation)
-  const conditions = (after.conditions as Vector[]).map((condition) =>
-    condition['observedGeneration'] === undefined
-      ? condition
-      : { ...condition, observedGeneration: lower(condition['observedGeneration']) },
+  return { ...expected, after: withoutSpecWrite(after, forProvider) }
+}
+
+/** The object without one write of its spec: it is one generation younger, and so is what was reported of it. */
+function withoutSpecWrite(after: Vector, forProvider: Vector): Vector {
+  const generation = after['generation'] - 1
+  const conditions = (after['conditions'] as Vector[]).map((condition) =>
+    condition['observedGeneration'] === after['generation']
+      ? { ...condition, observedGeneration: generation }
+      : condition,
   )
-  return { ...expected, after: { ...after, forProvider, generation: after.generation - 1, conditions } }
+  return { ...after, forProvider, generation, conditions }
 }
 
 /** Upstream loses the observation to its own later writes of the object. */
@@ -259,41 +298,50 @@ function observedIsReported(round: Round, expected: Vector): Vector | undefined 
     ({ verb, error }) => verb === 'updateStatus' && !error,
   )
   if (!statusWritten || after === round.before['after']) return undefined
-  const ready = external.observeSetsReady as string | undefined
+  const ready = external.observeSetsReady ? readyCondition(external.observeSetsReady) : undefined
   const own = callsOf(expected).some((call) => call === 'Create' || call === 'Delete')
   const held = (after.conditions as Vector[]).find(({ type }) => type === 'Ready')
-  if (after.atProvider?.state === 'seen' && (own || !ready || (held?.['reason'] === ready && !held['message'])))
-    return undefined
-  const status = ready === 'Available' ? 'True' : 'False'
+  const told = held?.['reason'] === ready?.reason && held?.['message'] === ready?.message
+  if (after.atProvider?.state === 'seen' && (own || !ready || told)) return undefined
   return {
     ...expected,
     after: {
       ...after,
       atProvider: { state: 'seen' },
-      conditions:
-        ready && !own ? withCondition(after.conditions, { type: 'Ready', status, reason: ready }) : after.conditions,
+      conditions: ready && !own ? withCondition(after.conditions, { ...ready }) : after.conditions,
     },
   }
 }
 
-function referenceIsKept({ c, recorded, before, actual }: Round): Vector | undefined {
-  const optional = c['references']?.['ref']?.['policy']?.['resolution'] === 'Optional'
-  const patched = (recorded['kubeWrites'] as Vector[]).some(
-    ({ verb, target }) => verb === 'patch' && target === 'managed',
+function referenceIsKept(round: Round, expected: Vector): Vector | undefined {
+  const { recorded, before, actual } = round
+  const cleared = (recorded['kubeWrites'] as Vector[]).find(
+    ({ patch }) => patch && Object.values(patch.spec?.forProvider ?? {}).includes(null),
   )
-  const kept = equal(actual['after'].forProvider, before['after'].forProvider)
-  return optional && patched && kept && actual['result'].class === 'poll' ? actual : undefined
+  if (!cleared) return undefined
+  const held = before['after'].forProvider
+  const kept = equal(actual['after'].forProvider?.parentRef, held.parentRef)
+  // There a write failed that we have no need of.
+  if (cleared['error']) return kept && keepsToPolicies(round) ? actual : undefined
+  if (!expected['after'].present) return undefined
+  const { parentId, parentRef } = held
+  const forProvider = { ...expected['after'].forProvider, parentId, parentRef }
+  return { ...expected, after: withoutSpecWrite(expected['after'], forProvider) }
 }
 
-function createKeepsToTheName({ round }: Round, expected: Vector): Vector | undefined {
-  if (!round['external']?.createMutatesSpecAndStatus) return undefined
+function createKeepsToTheName({ round, before }: Round, expected: Vector): Vector | undefined {
+  const created = callsOf(expected).includes('Create')
+  if (!created || !round['external']?.createMutatesSpecAndStatus || !expected['after'].present) return undefined
   const { labels, atProvider, forProvider, annotations, ...after } = expected['after']
   const { 'example.org/from-create': _, ...notes } = annotations
   const { size, ...rest } = forProvider
-  return { ...expected, after: { ...after, annotations: notes, forProvider: rest } }
+  const held = { labels: before['after'].labels, atProvider: before['after'].atProvider }
+  return { ...expected, after: { ...after, ...held, annotations: notes, forProvider: rest } }
 }
 
-function secretIsPublished({ round, recorded, actual }: Round, expected: Vector): Vector | undefined {
+function secretIsPublished(of: Round, expected: Vector): Vector | undefined {
+  const { round, recorded, actual } = of
+  if (!round['external'].exists && !allowed(of).may.create) return undefined
   const failed = (recorded['kubeWrites'] as Vector[]).some(
     ({ verb, target, error }) => verb === 'patch' && target === 'secret' && error,
   )
@@ -314,10 +362,16 @@ function driftIsShown(round: Round, expected: Vector): Vector | undefined {
   const { actual, before } = round
   const drift = (object: Vector) => ((object['conditions'] ?? []) as Vector[]).find(({ type }) => type === 'Drifted')
   const shown = drift(actual['after'])
-  if (!shown || !expected['after'].present) return undefined
+  if (!expected['after'].present) return undefined
   const { external } = round.round
   const { update } = allowed(round).may
   const drifted = external?.exists && !external.upToDate
+  if (!shown) {
+    // Told before the condition was written, which failed in both worlds.
+    const unwritten = drifted && !update && expected['result'].class === 'error'
+    const told = unwritten && actual['events'].includes('Warning DriftDetected')
+    return told ? { ...expected, events: insertBefore(expected['events'], 'Warning DriftDetected') } : undefined
+  }
   const asBefore = equal(shown, drift(before['after']))
   const now = drifted ? (update ? 'False Corrected' : 'True NotAllowed') : 'False InStep'
   if (!asBefore && `${shown['status']} ${shown['reason']}` !== now) return undefined
@@ -335,11 +389,12 @@ function insertBefore(events: readonly string[], event: string): readonly string
   return at < 0 ? [...events, event] : events.toSpliced(at, 0, event)
 }
 
-function warned({ c, actual }: Round, expected: Vector): Vector | undefined {
+function warned({ c, before, actual }: Round, expected: Vector): Vector | undefined {
   const warnings = (actual['events'] as string[]).filter((event) => /Field(Ignored|Deprecated)$/.test(event))
   if (warnings.length === 0) return undefined
-  const orphan = c['gate'] && c['deletionPolicy'] === 'Orphan'
-  const ignored = !c['gate'] && ((c['policies'] ?? []) as string[]).some((name) => name !== '*')
+  const { managementPolicies = [], deletionPolicy } = before['spec']
+  const orphan = c['gate'] && deletionPolicy === 'Orphan'
+  const ignored = !c['gate'] && (managementPolicies as string[]).some((name) => name !== '*')
   if (!orphan && !ignored) return undefined
   const first = requestEvents(expected)
   return { ...expected, events: [...first, ...warnings, ...expected['events'].slice(first.length)] }

@@ -75,18 +75,19 @@ export function seed(api: FakeApi, c: Vector): void {
   }
   const secret = c['existingSecret'] as Vector | undefined
   if (!secret) return
-  const data = Object.entries((secret['data'] ?? {}) as Record<string, string>)
   const owner = secret['controllerUID']
+  seedSecret(api, { ...secret, owners: owner ? [{ ...ownerOf(c), uid: owner }] : [] })
+}
+
+/** Puts the connection secret there as the vectors write it: its data in clear. */
+export function seedSecret(api: FakeApi, { type, data, owners }: Vector): void {
+  const entries = Object.entries((data ?? {}) as Record<string, string>)
   const object: Secret = {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: {
-      name: 'conn',
-      namespace: 'ns',
-      ...(owner ? { ownerReferences: [{ ...ownerOf(c), uid: owner }] } : {}),
-    },
-    ...(secret['type'] === undefined ? {} : { type: secret['type'] }),
-    data: Object.fromEntries(data.map(([name, value]) => [name, Buffer.from(value).toString('base64')])),
+    metadata: { name: 'conn', namespace: 'ns', ...(owners.length > 0 ? { ownerReferences: owners } : {}) },
+    ...(type === undefined ? {} : { type }),
+    data: Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value).toString('base64')])),
   }
   api.seed(secretType, object)
 }
@@ -217,7 +218,8 @@ export class ScriptedExternal {
   }
 }
 
-function readyCondition(name: string): Condition {
+/** The condition of a constructor's name, as in `Unavailable`. */
+export function readyCondition(name: string): Condition {
   const [, base, argument] = /^(\w+)(?:\((.*)\))?$/.exec(name) ?? []
   const key = `${base![0]!.toLowerCase()}${base!.slice(1)}` as keyof typeof conditions
   return conditions[key](argument ?? '')
