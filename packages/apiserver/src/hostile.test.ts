@@ -393,7 +393,10 @@ test('ten thousand watches, then none, and memory comes back', { timeout: 600_00
   )
   const opened = sessions.flatMap((session) =>
     Array.from({ length: 500 }, () => {
-      const stream = session.request({ ':path': `${CONFIG_MAPS}?watch=true&resourceVersion=1` })
+      // From now on: a revision to start from may be too old by the time that a busy machine gets to it.
+      const stream = session.request({
+        ':path': `${CONFIG_MAPS}?watch=true&fieldSelector=metadata.name%3Dseen-by-many`,
+      })
       stream.on('error', () => {})
       return new Promise<void>((resolve) => stream.on('response', () => resolve()))
     }),
