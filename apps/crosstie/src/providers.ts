@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Input, type Option, textOf } from './command.js'
-import { providerNames } from './registry.js'
+import { checkProviderNames, providerNames } from './registry.js'
 
 export const providerOptions: Readonly<Record<string, Option>> = {
   providers: {
@@ -12,13 +12,16 @@ export const providerOptions: Readonly<Record<string, Option>> = {
   },
 }
 
+/** Those that were asked for. What can be none is said here, before anything is started. */
 export function providersOf(values: Input['values']): readonly string[] {
   const asked = textOf(values, 'providers')
   if (asked === undefined) return providerNames
-  return asked
+  const names = asked
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
+  checkProviderNames(names)
+  return names
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

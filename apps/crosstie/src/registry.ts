@@ -8,6 +8,7 @@ import {
   type ManagedKind,
   type Provider,
 } from '@crosstie/resources'
+import { didYouMean } from './cli/suggest.js'
 import { UsageError } from './command.js'
 
 /** Read when asked for: whoever does not use a cloud need not wait for its SDK. */
@@ -30,6 +31,7 @@ export interface Registry {
 
 /** Reads providers: ours by name, those of others by the path or the package that they are in. */
 export async function loadRegistry(names: readonly string[] = providerNames): Promise<Registry> {
+  checkProviderNames(names)
   const providers = await Promise.all([...new Set(names)].map(loadProvider))
   const kinds = providers.flatMap((provider) => provider.kinds)
   checkTogether(kinds)
@@ -41,14 +43,18 @@ export async function loadRegistry(names: readonly string[] = providerNames): Pr
   }
 }
 
+/** Throws when one can be neither of ours nor of others. Reads none of them. */
+export function checkProviderNames(names: readonly string[]): void {
+  const strange = names.find((name) => !Object.hasOwn(ours, name) && !/[/.@]/.test(name))
+  if (strange === undefined) return
+  throw new UsageError(
+    `there is no provider '${strange}'.${didYouMean(strange, providerNames)} Choose from ${providerNames.join(', ')}, ` +
+      'or name a package or a path such as ./mine.js',
+  )
+}
+
 async function loadProvider(name: string): Promise<Provider> {
   if (Object.hasOwn(ours, name)) return (await ours[name]!()).provider
-  if (!/[/.@]/.test(name)) {
-    const known = providerNames.join(', ')
-    throw new UsageError(
-      `there is no provider '${name}': choose from ${known}, or name a package or a path such as ./mine.js`,
-    )
-  }
   const module = await attempt(
     `load the provider ${name}`,
     () => import(/^[./]/.test(name) ? pathToFileURL(name).href : name),

@@ -83,8 +83,8 @@ describe('crosstie up', { timeout: 900_000 }, () => {
       [['--config', 'none.yaml'], /there is no configuration none\.yaml/],
     ]
     for (const [args, says] of cases) {
-      const { code, err } = await program.run(['up', '--listen', '127.0.0.1:0', ...args])
-      assert.deepEqual([code, says.test(err)], [2, true], `${args.join(' ')}: ${err}`)
+      const { code, out, err } = await program.run(['up', '--listen', '127.0.0.1:0', ...args])
+      assert.deepEqual([code, says.test(err), out], [2, true, ''], `${args.join(' ')}: ${err}`)
     }
   })
 })

@@ -71,6 +71,8 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
     const metricsAt = metricsAddress(values)
+    const names = chosenProviders(values)
+    const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
     const place = await chooseAddress(textOf(values, 'listen'))
     const start = (port: number) =>
       startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
@@ -89,7 +91,6 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       import('../controllers.js'),
       import('../registry.js'),
     ])
-    const names = chosenProviders(values)
     const registry = await loadRegistry(names)
     const client = server.client()
     await using conversions = await convert(registry, client, signal)
@@ -102,7 +103,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       log,
       features: featuresOf(values),
       conversion: conversions?.endpoint,
-      pollSeconds: countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS),
+      pollSeconds,
     })
     fact('data', shortPath(dataDir))
     const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)

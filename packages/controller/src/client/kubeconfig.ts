@@ -26,6 +26,9 @@ interface Credentials {
   readonly headers: Readonly<Record<string, string>>
 }
 
+const noCluster = (context: string | undefined): string =>
+  context ? `there is no context '${context}' with a cluster` : 'it names no current context'
+
 /**
  * The access that a kubeconfig describes: certificates, tokens, token files,
  * exec plugins and OIDC, as the official client reads them. It is large, and
@@ -37,11 +40,13 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const { KubeConfig } = await import('@kubernetes/client-node')
     const config = new KubeConfig()
     if (options.text !== undefined) config.loadFromString(options.text)
-    else if (options.file !== undefined) config.loadFromFile(options.file)
-    else config.loadFromDefault()
+    else if (options.file !== undefined) {
+      if (!existsSync(options.file)) throw new Error('there is no such file')
+      config.loadFromFile(options.file)
+    } else config.loadFromDefault()
     if (options.context !== undefined) config.setCurrentContext(options.context)
     const cluster = config.getCurrentCluster()
-    if (!cluster) throw new Error(`there is no context '${config.getCurrentContext()}' with a cluster`)
+    if (!cluster) throw new Error(noCluster(config.getCurrentContext()))
     const user = config.getCurrentUser()
     if (options.text !== undefined) refuseReach(user ?? {}, cluster)
     const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
