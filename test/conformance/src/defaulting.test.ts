@@ -201,6 +201,46 @@ conformance('defaulting', {
     await t.post(all, widgets.object('a', { spec: { template: {} } }), { pick: specOf })
     await t.post(all, widgets.object('b', { spec: { template: { metadata: {} } } }), { pick: specOf })
   },
+  'of embedded resources never bring what is no metadata': async (t) => {
+    const embedded = (properties: Record<string, Loose>, more: object = {}) => ({
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties,
+      ...more,
+    })
+    const text = (value: string) => ({ type: 'string', default: value })
+    const type = { apiVersion: text('v1'), kind: text('Thing') }
+    const metadata = { name: 'named', nonsense: 'x', labels: { a: 'b' } }
+    const whole = { apiVersion: 'v1', kind: 'Thing', metadata }
+    const note = { note: { type: 'string' } }
+    const keeps = { 'x-kubernetes-preserve-unknown-fields': true }
+    const widgets = await define(t, {
+      scope: 'Cluster',
+      properties: spec({
+        byField: embedded({
+          ...type,
+          metadata: { type: 'object', properties: { name: text('named'), nonsense: text('x') } },
+        }),
+        byMetadata: embedded({ ...type, metadata: { type: 'object', default: metadata } }),
+        whole: embedded(note, { default: whole }),
+        keeping: embedded(note, { default: whole, ...keeps }),
+        around: { type: 'object', properties: { inner: embedded(note) }, default: { inner: whole } },
+        listed: { type: 'array', items: embedded({ ...type, metadata: { type: 'object', default: metadata } }) },
+        mapped: {
+          type: 'object',
+          additionalProperties: embedded({ ...type, metadata: { type: 'object', default: metadata } }),
+        },
+      }),
+    })
+    const given = {
+      byField: { metadata: {} },
+      byMetadata: {},
+      listed: [{}, { metadata: { nonsense: 'y' } }],
+      mapped: { m: {} },
+    }
+    await t.post(widgets.path(), widgets.object('a', { spec: given }), { pick: specOf })
+    await t.get(`${widgets.path()}/a`, { pick: specOf })
+  },
   'metadata is never defaulted at the root': async (t) => {
     const crd = (metadata: Loose) => ({ type: 'object', properties: { metadata } })
     const widgets = await define(t)

@@ -10,6 +10,7 @@ import { explain } from './explain.js'
 import { duplicates } from './lists.js'
 import { SchemaNode } from './node.js'
 import { prune } from './prune.js'
+import { withPrunedDefaults } from './pruned-defaults.js'
 import type { JSONSchemaProps } from './types.js'
 
 type Value = unknown
@@ -58,7 +59,7 @@ export interface CompiledSchema {
 }
 
 export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
-  const root = new SchemaNode(schema)
+  const root = new SchemaNode(withPrunedDefaults(schema))
   return {
     schema,
     prune: (value, options) => prune(value, root, options.root, options.unknown) as typeof value,

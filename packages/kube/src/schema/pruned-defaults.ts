@@ -1,0 +1,46 @@
+import { getOwn, isObject, type Json } from '../json.js'
+import { coerceEmbedded } from './coerce.js'
+import { SchemaNode, someDefault, someEmbeddedResource } from './node.js'
+import { prune } from './prune.js'
+import type { JSONSchemaProps } from './types.js'
+
+/** The way from an object to a value in it: keys, and one that stands for any item of a list. */
+type Path = readonly (string | typeof ITEM)[]
+const ITEM = Symbol('item')
+
+/**
+ * The schema with its defaults as objects get them. A default is judged when the CRD is written, but the metadata of an
+ * embedded resource may state fields there that are no metadata: those never reach an object.
+ */
+export function withPrunedDefaults(schema: JSONSchemaProps): JSONSchemaProps {
+  const root = new SchemaNode(schema)
+  return root.holds(someDefault) && root.holds(someEmbeddedResource) ? below(schema, root, []) : schema
+}
+
+function below(schema: JSONSchemaProps, root: SchemaNode, path: Path): JSONSchemaProps {
+  const { default: value, properties, items, additionalProperties } = schema
+  const child = (part: JSONSchemaProps, step: string | typeof ITEM) => below(part, root, [...path, step])
+  return {
+    ...schema,
+    ...(value === undefined || value === null ? {} : { default: pruned(value, root, path) }),
+    ...(properties
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, child(part, key)])) }
+      : {}),
+    ...(isSchema(items) ? { items: child(items, ITEM) } : {}),
+    ...(isSchema(additionalProperties) ? { additionalProperties: child(additionalProperties, '*') } : {}),
+  }
+}
+
+const isSchema = (part: unknown): part is JSONSchemaProps => isObject(part)
+
+/** What is left of a value when the object that it alone makes up is brought into shape. */
+function pruned(value: Json, root: SchemaNode, path: Path): Json | undefined {
+  const object = path.reduceRight<Json>((inner, step) => (step === ITEM ? [inner] : { [step]: inner }), value)
+  const { value: typed } = coerceEmbedded(object, root, true, '', { drop: true })
+  return path.reduce<unknown>(partAt, prune(typed, root, true)) as Json | undefined
+}
+
+function partAt(value: unknown, step: string | typeof ITEM): unknown {
+  if (step === ITEM) return Array.isArray(value) ? value[0] : undefined
+  return isObject(value) ? getOwn(value, step) : undefined
+}
