@@ -59,9 +59,9 @@ export function newKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }
 
-/** PKCS#8 PEM. */
+/** PEM. The common Java client takes a key for RSA unless the first line says EC, so that of PKCS#8 would not do. */
 export function keyPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }) as string
+  return key.export({ type: key.asymmetricKeyType === 'ec' ? 'sec1' : 'pkcs8', format: 'pem' }) as string
 }
 
 /** A certificate that signs itself and may sign others. */

@@ -27,6 +27,8 @@ export interface Exchange {
   respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[], sent?: () => void): void
   /** An answer that goes on. */
   stream(status: number, headers: Headers): Outgoing
+  /** Where the client asked for a WebSocket: a message for each chunk. Undefined when it did not ask properly. */
+  messages?(binary: boolean): Outgoing | undefined
   /** Names the request in the answer and in the audit log. */
   readonly auditId: string
   /** Of the answer; 0 while there is none. */

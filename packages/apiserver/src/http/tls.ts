@@ -1,6 +1,7 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { type Exchange, overHttp1, overHttp2, Patience } from './exchange.js'
+import { overUpgrade } from './websocket.js'
 
 export interface TlsOptions {
   readonly cert: string
@@ -46,6 +47,7 @@ export class Listener {
     const patience = new Patience(options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
     const take = (exchange: Exchange) => (patience.exhausted ? sendAway(exchange) : handle(exchange))
     server.on('request', (request, response) => take(overHttp1(request as never, response as never, patience)))
+    server.on('upgrade', (request, socket, head) => take(overUpgrade(request, socket, head, patience)))
     // Listening to 'request' brought in the compatibility layer for HTTP/2 streams; they are ours.
     server.removeAllListeners('stream')
     server.on('stream', (stream: ServerHttp2Stream, headers) => take(overHttp2(stream, headers, patience)))

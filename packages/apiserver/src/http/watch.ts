@@ -3,7 +3,7 @@ import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
 import type { Request } from '../verbs/request.js'
 import { type Happening, watch, whenOutdated } from '../verbs/watch.js'
-import { encodeWatchFrame } from '../wire/protobuf-encode.js'
+import { encodeWatchEvent, encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { Outgoing } from './exchange.js'
 import type { watchParameters } from './parameters.js'
@@ -26,7 +26,7 @@ export function serveWatch(
   reply: Reply,
   stopping: AbortSignal,
 ): void {
-  const { exchange, media } = reply
+  const { exchange } = reply
   let out: Outgoing | undefined
   let stop: (() => void) | undefined
   let over = false
@@ -58,7 +58,7 @@ export function serveWatch(
   }
   stop = watch(engine, request, parameters, sink)
   const stopCaring = whenOutdated(engine, request.served, finish)
-  out = exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
+  out = open(reply)
   const seconds = secondsOf(parameters.timeoutSeconds)
   const timeout = setTimeout(finish, seconds * 1000)
   const bookmark = (): Happening => ({ type: 'BOOKMARK', revision: engine.store.revision, initialEventsEnd: false })
@@ -68,8 +68,14 @@ export function serveWatch(
   const last = bookmarks && lastMs > 0 ? setTimeout(() => sink(bookmark()), lastMs) : undefined
   stopping.addEventListener('abort', finish)
   exchange.signal.addEventListener('abort', finish, { once: true })
+  if (stopping.aborted || exchange.signal.aborted || !out) finish()
   for (const happening of early) sink(happening)
-  if (stopping.aborted || exchange.signal.aborted) finish()
+}
+
+/** Lines, or messages where the client asked for a WebSocket; undefined when it did so in a way that cannot be met. */
+function open({ exchange, media }: Reply): Outgoing | undefined {
+  if (exchange.messages) return exchange.messages(media.format === 'protobuf')
+  return exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
 }
 
 /** As the real server: what the client asked for, or at random between half an hour and an hour. */
@@ -83,7 +89,9 @@ function lineEncoder(served: Served, reply: Reply): Encode {
   const shape = shapeOf(served, reply)
   const protobuf = reply.media.format === 'protobuf'
   const plainJson = shape === undefined && !protobuf
-  const line = protobuf ? encodeWatchFrame : jsonLine
+  // Messages need no length before them.
+  const frame = reply.exchange.messages ? encodeWatchEvent : encodeWatchFrame
+  const line = protobuf ? frame : jsonLine
   const plainLine = plainLines(served)
   return (happening) => {
     if (happening.type === 'ERROR') return line('ERROR', happening.error.toStatus())

@@ -28,14 +28,18 @@ export function encodeProtobuf(value: unknown): Buffer {
 
 /** One happening of a watch: its length, then a message of what happened and to what. */
 export function encodeWatchFrame(type: string, object: unknown): Buffer {
-  const writer = new Writer()
-  writer.text(1, type)
-  writer.message(2, (raw) => raw.bytes(1, encodeProtobuf(object)))
-  const event = writer.finish()
+  const event = encodeWatchEvent(type, object)
   const frame = Buffer.allocUnsafe(4 + event.length)
   frame.writeUInt32BE(event.length)
   frame.set(event, 4)
   return frame
+}
+
+export function encodeWatchEvent(type: string, object: unknown): Uint8Array {
+  const writer = new Writer()
+  writer.text(1, type)
+  writer.message(2, (raw) => raw.bytes(1, encodeProtobuf(object)))
+  return writer.finish()
 }
 
 /** Told in the words of the core group, though they are no part of it. */
