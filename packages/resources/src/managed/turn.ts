@@ -7,6 +7,7 @@ import {
   type Json,
   type KubeObject,
   messageOf,
+  sameCondition,
   setConditions,
   timestamp,
 } from '@crosstie/kube'
@@ -228,11 +229,13 @@ export class Turn {
   /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
   #conditions(said: readonly Condition[]): readonly Condition[] {
     const { generation } = this.managed.metadata
+    const seen = this.#ready && this.#redacted(this.#ready)
     const set: Condition[] = []
-    if (this.#ready && !said.some(({ type }) => type === 'Ready')) set.push(this.#redacted(this.#ready))
+    if (seen && !said.some(({ type }) => type === 'Ready')) set.push(seen)
     for (const condition of this.approval ? [...said, this.approval] : said) {
       const told = this.#redacted(condition)
-      set.push(generation ? { ...told, observedGeneration: generation } : told)
+      if (seen && sameCondition(seen, told)) set.push(seen)
+      else set.push(generation ? { ...told, observedGeneration: generation } : told)
     }
     return set
   }

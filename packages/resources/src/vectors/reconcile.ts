@@ -124,7 +124,8 @@ class CaseWorld {
   }
 
   /** Takes over what the recording holds now: where we differ on purpose, the next round still starts in the same world. */
-  follow({ after, secretAfter }: Vector): void {
+  follow(recorded: Vector): void {
+    const { after, secretAfter } = recorded
     const type = typeOf(this.#c)
     const held = this.#api.peek(type, keyOf(this.#c)) ?? this.#before
     if (!after.present || !held) this.#api.remove(type, keyOf(this.#c))
@@ -139,6 +140,7 @@ class CaseWorld {
       this.#api.seed(type, JSON.parse(JSON.stringify({ ...held, metadata, spec, status })) as KubeObject)
     }
     if (secretAfter) seedSecret(this.#api, secretAfter)
+    else if ('secretAfter' in recorded) this.#api.remove(secretType, { namespace: 'ns', name: 'conn' })
   }
 
   /** The inverse of #aged, exact to the second where ours is as old as the recorded one. */

@@ -52,6 +52,7 @@ const rules: readonly Rule[] = [
   { name: 'absent and not ours to create: an error that says so, and nothing is called', expect: absentIsAnError },
   { name: 'nothing is written when nothing changed, so no write can fail', expect: nothingToWrite },
   { name: 'pausing is news once (MR15)', expect: pausedOnce },
+  { name: 'a create changes nothing of the object but its name', expect: createKeepsToTheName },
   {
     name: 'without LateInitialize, or with nothing there, the spec is left alone (POL4)',
     expect: noLeak,
@@ -61,7 +62,6 @@ const rules: readonly Rule[] = [
     name: 'an optional reference that leads nowhere stays as the user wrote it',
     expect: referenceIsKept,
   },
-  { name: 'a create changes nothing of the object but its name', expect: createKeepsToTheName },
   { name: 'a failed write of the secret is tried again, and told of', expect: secretIsPublished },
   { name: 'drift is a condition and one event (MR14)', expect: driftIsShown },
   { name: 'deprecated and ignored fields are warned of once (POL6, POL8)', expect: warned },
@@ -159,7 +159,12 @@ function foreignFinalizer({ before }: Round, expected: Vector): Vector | undefin
 
 const noted = (write: Vector): string[] => Object.keys(write['annotationsSet'] ?? {})
 
-function oneWrite({ recorded, before, actual }: Round, expected: Vector): Vector | undefined {
+/** Why the status cannot be written in this round, if it cannot. */
+const statusFault = ({ round }: Round): string | undefined =>
+  ((round['kubeFaults'] ?? []) as Vector[]).find(({ op, nth }) => op === 'updateStatus' && nth === 1)?.['error']
+
+function oneWrite(of: Round, expected: Vector): Vector | undefined {
+  const { recorded, before, actual } = of
   const failed = (recorded['kubeWrites'] as Vector[]).some(
     (write) =>
       write['error'] &&
@@ -167,7 +172,9 @@ function oneWrite({ recorded, before, actual }: Round, expected: Vector): Vector
       (write['finalizersAdded'] || noted(write).some((name) => name === PENDING || name === EXTERNAL_NAME)) &&
       !noted(write).some((name) => name === SUCCEEDED),
   )
-  if (!failed || actual['result'].class !== 'backoff' || !actual['after'].present) return undefined
+  const { class: next } = actual['result']
+  const retried = next === 'backoff' || (next === 'error' && statusFault(of))
+  if (!failed || !retried || !actual['after'].present) return undefined
   const as = (other: Vector, ...fields: string[]) =>
     fields.every((field) => equal(actual['after'][field], other[field]))
   // References were resolved before, in a write of their own.
@@ -205,21 +212,28 @@ function absentIsAnError(round: Round, expected: Vector): Vector | undefined {
   const gone = before['deleted'] || waits || round.round['external'].exists
   if (may.create || onlyObserve || !seen || gone || !before['after'].present) return undefined
   const message = 'observe failed: external resource does not exist'
+  const fault = statusFault(round)
   return {
     ...expected,
     calls: (expected['calls'] as Vector[]).filter(({ call }) => call !== 'Update'),
     events: [...requestEvents(expected), 'Warning CannotObserveExternalResource', ...disconnectEvents(expected)],
-    result: polls(round) ? actual['result'] : expected['result'],
+    result: fault
+      ? { class: fault === 'conflict' ? 'backoff' : 'error' }
+      : polls(round)
+        ? actual['result']
+        : expected['result'],
     after: {
       ...expected['after'],
       finalizers: before['after'].finalizers,
-      conditions: withCondition(before['after'].conditions, {
-        type: 'Synced',
-        status: 'False',
-        reason: 'ReconcileError',
-        message,
-        observedGeneration: expected['after'].generation,
-      }),
+      conditions: fault
+        ? before['after'].conditions
+        : withCondition(before['after'].conditions, {
+            type: 'Synced',
+            status: 'False',
+            reason: 'ReconcileError',
+            message,
+            observedGeneration: expected['after'].generation,
+          }),
     },
     secret: before['secret'],
   }
@@ -239,24 +253,27 @@ function withCondition(held: readonly Vector[], condition: Vector): readonly Vec
   return at < 0 ? [...held, condition] : held.with(at, condition)
 }
 
-/** A recorded write that failed and would have changed nothing. */
-function nothingToWrite({ recorded, before, actual }: Round): Vector | undefined {
-  const writes = recorded['kubeWrites'] as Vector[]
-  const idleStatus = writes.some(
-    (write) => write['verb'] === 'updateStatus' && write['error'] && !write['conditionsSet'] && !write['statusSet'],
-  )
-  const failedSecret = writes.some(
-    (write) => write['verb'] === 'patch' && write['target'] === 'secret' && write['error'],
-  )
-  const kept = equal(actual['secret'], before['secret'])
-  if (!idleStatus && !(failedSecret && kept && actual['secret'] !== undefined)) return undefined
-  const quiet = equal(withoutDrift(actual['after'].conditions), withoutDrift(before['after'].conditions))
-  const called = callsOf(actual).some((call) => call === 'Create' || call === 'Update' || call === 'Delete')
-  return quiet && !called && actual['result'].class === 'poll' ? actual : undefined
-}
+const changes = [
+  'finalizersAdded',
+  'finalizersRemoved',
+  'annotationsSet',
+  'annotationsRemoved',
+  'specSet',
+  'specRemoved',
+]
+const reports = ['conditionsSet', 'statusSet', 'statusRemoved']
 
-const withoutDrift = (conditions: readonly Vector[] = []): readonly Vector[] =>
-  conditions.filter(({ type }) => type !== 'Drifted')
+/** A recorded write that failed and would have changed nothing. */
+function nothingToWrite(round: Round): Vector | undefined {
+  const { recorded, before, actual } = round
+  const kept = actual['secret'] !== undefined && equal(actual['secret'], before['secret'])
+  const idle = (recorded['kubeWrites'] as Vector[]).some((write) => {
+    if (!write['error'] || write['verb'] === 'create') return false
+    if (write['target'] === 'secret') return kept
+    return !write['patch'] && ![...changes, ...reports].some((change) => change in write)
+  })
+  return idle && actual['result'].class !== 'error' && keepsToPolicies(round) ? actual : undefined
+}
 
 function pausedOnce({ before }: Round, expected: Vector): Vector | undefined {
   const synced = ((before['after'].conditions ?? []) as Vector[]).find(({ type }) => type === 'Synced')
@@ -329,14 +346,20 @@ function referenceIsKept(round: Round, expected: Vector): Vector | undefined {
   return { ...expected, after: withoutSpecWrite(expected['after'], forProvider) }
 }
 
-function createKeepsToTheName({ round, before }: Round, expected: Vector): Vector | undefined {
+function createKeepsToTheName({ round, recorded, before }: Round, expected: Vector): Vector | undefined {
   const created = callsOf(expected).includes('Create')
   if (!created || !round['external']?.createMutatesSpecAndStatus || !expected['after'].present) return undefined
-  const { labels, atProvider, forProvider, annotations, ...after } = expected['after']
-  const { 'example.org/from-create': _, ...notes } = annotations
-  const { size, ...rest } = forProvider
-  const held = { labels: before['after'].labels, atProvider: before['after'].atProvider }
-  return { ...expected, after: { ...after, ...held, annotations: notes, forProvider: rest } }
+  const held = before['after']
+  const own = (field: string, value: unknown) => (value === undefined ? {} : { [field]: value })
+  const { 'example.org/from-create': _, ...notes } = expected['after'].annotations
+  const { size, ...rest } = expected['after'].forProvider
+  const forProvider = { ...rest, ...own('size', held.forProvider.size) }
+  const wrote = (recorded['kubeWrites'] as Vector[]).some(
+    ({ specSet, error }) => specSet?.['forProvider.size'] === 99 && !error,
+  )
+  const after = wrote ? withoutSpecWrite(expected['after'], forProvider) : { ...expected['after'], forProvider }
+  const annotations = { ...notes, ...own('example.org/from-create', held.annotations['example.org/from-create']) }
+  return { ...expected, after: { ...after, labels: held.labels, atProvider: held.atProvider, annotations } }
 }
 
 function secretIsPublished(of: Round, expected: Vector): Vector | undefined {
@@ -368,7 +391,7 @@ function driftIsShown(round: Round, expected: Vector): Vector | undefined {
   const drifted = external?.exists && !external.upToDate
   if (!shown) {
     // Told before the condition was written, which failed in both worlds.
-    const unwritten = drifted && !update && expected['result'].class === 'error'
+    const unwritten = drifted && !update && statusFault(round)
     const told = unwritten && actual['events'].includes('Warning DriftDetected')
     return told ? { ...expected, events: insertBefore(expected['events'], 'Warning DriftDetected') } : undefined
   }
