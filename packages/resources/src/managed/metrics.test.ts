@@ -15,7 +15,7 @@ const saying = (...conditions: readonly Condition[]): readonly [ManagedKind, Kub
 const ready: Condition = { type: 'Ready', status: 'True', reason: 'Available' }
 const drifted: Condition = { type: 'Drifted', status: 'True', reason: 'UpdateNotAllowed' }
 const corrected: Condition = { type: 'Drifted', status: 'False', reason: 'Corrected' }
-const waiting: Condition = { type: 'Approved', status: 'False', reason: 'AwaitingApproval' }
+const waiting: Condition = { type: 'Approved', status: 'False', reason: 'ApprovalRequired' }
 
 const shown = (metrics: Metrics, name: string) =>
   metrics
@@ -31,7 +31,7 @@ test('MR14 drift and plans that wait are counted as the objects say it now', () 
   const drifts = () => shown(metrics, 'crosstie_managed_drifted')
   const approvals = () => shown(metrics, 'crosstie_managed_awaiting_approval')
   assert.deepEqual(drifts(), [`crosstie_managed_drifted{${labels},decision="UpdateNotAllowed"} 2`])
-  assert.deepEqual(approvals(), [`crosstie_managed_awaiting_approval{${labels},reason="AwaitingApproval"} 1`])
+  assert.deepEqual(approvals(), [`crosstie_managed_awaiting_approval{${labels},reason="ApprovalRequired"} 1`])
 
   const [first, , , approved] = [...objects]
   objects.delete(first!)
