@@ -149,6 +149,32 @@ conformance('patch', {
     await t.strategicPatch(`${all}/a`, { metadata: { '$deleteFromPrimitiveList/finalizers': ['x.io/1'] } })
     await t.strategicPatch(`${all}/a`, { metadata: { '$setElementOrder/finalizers': ['x.io/3', 'x.io/2'] } })
   },
+  'strategic merge: what is added takes the place of what is deleted': async (t) => {
+    const all = `/api/v1/namespaces/${await t.namespace()}/serviceaccounts`
+    const named = (...names: string[]) => names.map((name) => ({ name }))
+    const gone = (name: string) => ({ $patch: 'delete', name })
+    const account = (name: string, ...secrets: string[]) => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name },
+      secrets: named(...secrets),
+    })
+    const patch = async (name: string, order: readonly string[], secrets: readonly object[]) => {
+      await t.strategicPatch(
+        `${all}/${name}`,
+        { '$setElementOrder/secrets': named(...order), secrets },
+        { pick: (body) => body.secrets ?? body },
+      )
+    }
+    await t.must('POST', all, { body: account('one', 'a', 'b', 'd') })
+    await patch('one', ['b', 'c'], [...named('c'), gone('a')])
+    await t.must('POST', all, { body: account('two', 'a', 'd') })
+    await patch('two', ['b', 'c'], [...named('b', 'c'), gone('a')])
+    await t.must('POST', all, { body: account('three', 'a', 'b', 'd', 'e') })
+    await patch('three', ['x', 'e', 'y'], [...named('x', 'y'), gone('a'), gone('d')])
+    await t.must('POST', all, { body: account('four', 'a', 'b') })
+    await patch('four', ['c', 'd'], named('c', 'd'))
+  },
   'strategic merge: directives': async (t) => {
     const one = await aConfigMap(t, { labels: { a: '1', b: '2' } })
     await t.strategicPatch(one, { data: { $patch: 'replace', only: 'this' } })

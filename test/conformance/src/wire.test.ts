@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Case } from './harness/case.js'
-import { define } from './harness/crd.js'
+import { CRDS, define } from './harness/crd.js'
 import type { Loose } from './harness/http.js'
 import { configMap, configMapsIn, secretsIn } from './harness/kinds.js'
 import { conformance } from './harness/suite.js'
@@ -168,6 +168,44 @@ conformance('wire', {
       ]),
       { type: PROTOBUF, pick: (body) => [body.kind, body.spec, body.status.allowed] },
     )
+  },
+  'protobuf: a CRD with rules': async (t) => {
+    const group = `pb-${t.id}.example.com`
+    const rule = (text: string, ...more: Field[]): Field => [44, [[1, text], ...more]]
+    const spec: Field[] = [[5, 'object'], rule('true', [2, 'first']), rule('oldSelf.hasValue()', [3, '"x"'], [6, 1])]
+    const names: Field[] = [
+      [1, 'widgets'],
+      [4, 'Widget'],
+    ]
+    const schema: Field[] = [
+      [5, 'object'],
+      [
+        29,
+        [
+          [1, 'spec'],
+          [2, spec],
+        ],
+      ],
+    ]
+    const version: Field[] = [
+      [1, 'v1'],
+      [2, 1],
+      [3, 1],
+      [4, [[1, schema]]],
+    ]
+    const crd = envelope('apiextensions.k8s.io/v1', 'CustomResourceDefinition', [
+      meta(`widgets.${group}`),
+      [
+        2,
+        [
+          [1, group],
+          [3, names],
+          [4, 'Cluster'],
+          [7, version],
+        ],
+      ],
+    ])
+    await t.post(CRDS, crd, { type: PROTOBUF, query: { dryRun: 'All' }, pick: (body) => body.spec?.versions ?? body })
   },
   'protobuf: delete options': async (t) => {
     const all = configMapsIn(await t.namespace())

@@ -1,6 +1,7 @@
 import { getOwn, type Json, stringify } from '@crosstie/kube'
 import { type GoField, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
 import { modelOf } from '../builtin/models.js'
+import { isMessageList } from './protobuf.js'
 import { Writer } from './protobuf-writer.js'
 
 const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
@@ -103,12 +104,11 @@ function writeValue(writer: Writer, number: number, type: GoType, value: Json | 
 function writeList(
   writer: Writer,
   number: number,
-  { of, go }: { of: GoType; go: string },
+  list: { readonly of: GoType; readonly go: string },
   items: readonly Json[],
 ): void {
-  // A Go list with a name of its own is a message around the list.
-  if (go.startsWith('[]')) writeItems(writer, number, of, items)
-  else writer.message(number, (list) => writeItems(list, 1, of, items))
+  if (isMessageList(list)) writer.message(number, (inner) => writeItems(inner, 1, list.of, items))
+  else writeItems(writer, number, list.of, items)
 }
 
 function writeMap(writer: Writer, number: number, of: GoType, map: Draft): void {

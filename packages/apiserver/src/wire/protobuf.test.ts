@@ -31,6 +31,15 @@ for (const [i, { kind, apiVersion, protobuf }] of vectors.entries()) {
   })
 }
 
+test('a named list of messages is no message of its own, as Go writes it', () => {
+  const bytes = encodeProtobuf(vectors.at(-1)!.json)
+  for (const rule of ['self.a > 0', '!oldSelf.hasValue() || self == oldSelf.value()']) {
+    // Number 44 as a message: its length, then the rule as number 1.
+    const at = Buffer.from(bytes).indexOf(rule)
+    assert.deepEqual([...bytes.subarray(at - 5, at - 3)], [0xe2, 0x02], rule)
+  }
+})
+
 test('what is no message is refused, not misread', () => {
   const text = (bytes: readonly number[]) => () => decodeProtobuf(Uint8Array.from(bytes))
   assert.throws(text([1, 2, 3]), /does not appear to be a protobuf message, expected prefix \[107 56 115 0\]/)

@@ -162,8 +162,9 @@ function readField(type: GoType, wire: number, reader: Reader, sofar: Json | und
   }
 }
 
-/** A Go list with a name of its own is a message around the list. */
-const isMessageList = (type: GoType): boolean => type.kind === 'slice' && !type.go.startsWith('[]')
+/** A list of texts with a name of its own, such as ExtraValue, is a message around the list. One of messages is none. */
+export const isMessageList = ({ of, go }: { readonly of: GoType; readonly go: string }): boolean =>
+  of.kind === 'string' && !go.startsWith('[]')
 
 function readItems(of: GoType, reader: Reader, depth: number): Json {
   const items: Json[] = []

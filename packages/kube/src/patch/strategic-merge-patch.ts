@@ -122,9 +122,25 @@ function mergeOrderedLists(merged: JsonMap, patch: JsonMap, schema: Schema): voi
         : (live ?? (withoutDirectives(patched!) as readonly unknown[]))
     const [named, others] = partition(items, order, list.mergeKey)
     const ofMaps = elementKind([live ?? [], patched ?? []]) === 'map'
-    setOwn(merged, key, interleave(named, others, order, live ?? [], ofMaps ? list.mergeKey : undefined))
+    const liveOrder = live && patched && ofMaps ? liveOrderAfter(live, patched, list) : (live ?? [])
+    setOwn(merged, key, interleave(named, others, order, liveOrder, ofMaps ? list.mergeKey : undefined))
     delete patch[key]
   }
+}
+
+/**
+ * Upstream merges into the memory of the live list and asks that same list for the order afterwards: what the patch
+ * adds has by then taken the places of what it deletes, and counts as if it had been there before.
+ */
+function liveOrderAfter(live: readonly unknown[], patched: readonly unknown[], list: ListField): readonly unknown[] {
+  if (list.strategy !== 'merge') return live
+  const key = (item: unknown) => valueIn(item, list.mergeKey)
+  const isDeleted = (item: unknown) => isObject(item) && getOwn(item, DIRECTIVE) === 'delete'
+  const deleted = patched.filter(isDeleted).map(key)
+  const kept = live.filter((item) => !includes(deleted, key(item)))
+  const known = kept.map(key)
+  const added = patched.filter((item) => !isDeleted(item) && !includes(known, key(item)))
+  return [...kept, ...added.slice(0, live.length - kept.length)]
 }
 
 function asList(value: unknown): readonly unknown[] {
