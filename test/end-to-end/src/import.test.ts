@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import { eventually } from './claims-world.js'
-import { looksLike, shellIn, stepsOf } from './plan-guide.js'
 import { fileOf, Program } from './program.js'
+import { followTranscript } from './transcript.js'
 
-const GUIDE = 'docs/guides/import.md'
 const books = { group: 'library.example.org', version: 'v1alpha1', kind: 'Book', resource: 'books', namespaced: false }
 const queries = { ...books, kind: 'BookQuery', resource: 'bookqueries' }
 
@@ -39,14 +38,7 @@ after(async () => {
 })
 
 test('the guide to import: every command prints what the page shows', { timeout: 600_000 }, async () => {
-  const env = { ...process.env, NO_COLOR: '1', KUBECONFIG: program.kubeconfig }
-  const shell = await shellIn(folder, join(program.folder, 'bin'), env)
-  for (const { line, command, output, code } of stepsOf(fileOf(GUIDE))) {
-    const ran = await shell(command)
-    const where = `${GUIDE}:${line}: ${command}`
-    assert.ok(looksLike(output, ran.printed), `${where} printed:\n${ran.printed}instead of:\n${output}`)
-    assert.equal(ran.code, code, where)
-  }
+  await followTranscript('docs/guides/import.md', { folder, program })
   const east = await readdir(join(folder, 'library', 'east'))
   assert.deepEqual(east.sort(), (await readdir(fileOf('examples/import/library/east'))).sort())
   for (const file of east) {

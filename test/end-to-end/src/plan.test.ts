@@ -9,9 +9,9 @@ import type { Plan, PlannedResource } from '@crosstie/resources'
 import { Child } from './children.js'
 import { eventually } from './kubectl.js'
 import { startRealKubernetes } from './oracle.js'
-import { looksLike, shellIn, stepsOf } from './plan-guide.js'
 import { condition } from './plane.js'
 import { crosstie, fileOf, Program } from './program.js'
+import { followTranscript } from './transcript.js'
 
 const PATIENCE_MS = 120_000
 
@@ -150,14 +150,7 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
 
   const walk = async () => {
     const { program, folder: here, cloud } = stage
-    const env = { ...process.env, NO_COLOR: '1', KUBECONFIG: program.kubeconfig, NOTES: cloud }
-    const shell = await shellIn(here, join(program.folder, 'bin'), env)
-    for (const { line, command, output, code } of stepsOf(fileOf('docs/guides/plan-and-drift.md'))) {
-      const ran = await shell(command)
-      const where = `docs/guides/plan-and-drift.md:${line}: ${command}`
-      assert.ok(looksLike(output, ran.printed), `${where} printed:\n${ran.printed}instead of:\n${output}`)
-      assert.equal(ran.code, code, where)
-    }
+    await followTranscript('docs/guides/plan-and-drift.md', { folder: here, program, env: { NOTES: cloud } })
   }
   if (guide) test('the guide: every command prints what the page shows', walk)
 

@@ -27,7 +27,7 @@ import {
   types,
   unwrapOptional,
 } from './types.js'
-import { CelUint } from './values.js'
+import { typeOf, type Value } from './values.js'
 
 /** Gives every node its type and every call its signatures. Complaints are returned; none means the types agree. */
 export function check(expr: Expr, environment: Environment): Issue[] {
@@ -78,7 +78,7 @@ class Checker {
   private infer(expr: Expr): Type {
     switch (expr.kind) {
       case 'literal':
-        return literalType(expr.value)
+        return typeOf(expr.value as Value)
       case 'ident':
         return this.ident(expr)
       case 'select':
@@ -326,19 +326,4 @@ class Checker {
   private assert(expr: Expr, type: Type): void {
     if (!this.known.assign(type, expr.type!)) this.mismatch(expr.offset, type, expr.type!)
   }
-}
-
-function literalType(value: unknown): Type {
-  switch (typeof value) {
-    case 'boolean':
-      return types.bool
-    case 'number':
-    case 'bigint':
-      return types.int
-    case 'string':
-      return types.string
-  }
-  if (value === null) return types.null
-  if (value instanceof Uint8Array) return types.bytes
-  return value instanceof CelUint ? types.uint : types.double
 }

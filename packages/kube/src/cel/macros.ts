@@ -122,56 +122,42 @@ function variables(args: readonly Expr[], two: boolean, complaint: string): [str
 
 const simpleName = 'argument must be a simple name'
 
-function all(two: boolean): Expander {
+/** What a macro makes of a range, besides its variables. */
+type Folding = Pick<Parameters<MacroBuilder['comprehension']>[0], 'accuInit' | 'condition' | 'step' | 'result'>
+
+/** Folds the range into one value; `body` is what is asked of each item. */
+function fold(two: boolean, folding: (make: MacroBuilder, body: Expr) => Folding): Expander {
   return (make, range, args) => {
     const vars = variables(args, two, simpleName)
     if (vars instanceof MacroError) return vars
-    return make.comprehension({
-      range,
-      iterVar: vars[0],
-      iterVar2: vars[1],
-      accuVar: accumulator,
-      accuInit: make.literal(true),
-      condition: make.call('@not_strictly_false', make.accu()),
-      step: make.call('_&&_', make.accu(), args.at(-1)!),
-      result: make.accu(),
-    })
+    const [iterVar, iterVar2] = vars
+    return make.comprehension({ range, iterVar, iterVar2, accuVar: accumulator, ...folding(make, args.at(-1)!) })
   }
 }
 
-function exists(two: boolean): Expander {
-  return (make, range, args) => {
-    const vars = variables(args, two, simpleName)
-    if (vars instanceof MacroError) return vars
-    return make.comprehension({
-      range,
-      iterVar: vars[0],
-      iterVar2: vars[1],
-      accuVar: accumulator,
-      accuInit: make.literal(false),
-      condition: make.call('@not_strictly_false', make.call('!_', make.accu())),
-      step: make.call('_||_', make.accu(), args.at(-1)!),
-      result: make.accu(),
-    })
-  }
-}
+const all = (two: boolean) =>
+  fold(two, (make, body) => ({
+    accuInit: make.literal(true),
+    condition: make.call('@not_strictly_false', make.accu()),
+    step: make.call('_&&_', make.accu(), body),
+    result: make.accu(),
+  }))
 
-function existsOne(two: boolean): Expander {
-  return (make, range, args) => {
-    const vars = variables(args, two, simpleName)
-    if (vars instanceof MacroError) return vars
-    return make.comprehension({
-      range,
-      iterVar: vars[0],
-      iterVar2: vars[1],
-      accuVar: accumulator,
-      accuInit: make.literal(0),
-      condition: make.literal(true),
-      step: make.call('_?_:_', args.at(-1)!, make.call('_+_', make.accu(), make.literal(1)), make.accu()),
-      result: make.call('_==_', make.accu(), make.literal(1)),
-    })
-  }
-}
+const exists = (two: boolean) =>
+  fold(two, (make, body) => ({
+    accuInit: make.literal(false),
+    condition: make.call('@not_strictly_false', make.call('!_', make.accu())),
+    step: make.call('_||_', make.accu(), body),
+    result: make.accu(),
+  }))
+
+const existsOne = (two: boolean) =>
+  fold(two, (make, body) => ({
+    accuInit: make.literal(0),
+    condition: make.literal(true),
+    step: make.call('_?_:_', body, make.call('_+_', make.accu(), make.literal(1)), make.accu()),
+    result: make.call('_==_', make.accu(), make.literal(1)),
+  }))
 
 /** Folds the range into a list or map: `grow` says what one step adds, the filter (if any) which steps count. */
 function collect(

@@ -1,11 +1,36 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crosstie } from './program.js'
+import { crosstie, fileOf, type Program } from './program.js'
+
+export interface TranscriptOptions {
+  /** Where the commands are run. */
+  readonly folder: string
+  /** Whose kubeconfig they use. */
+  readonly program: Program
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** Runs the `console` blocks of a page: every command must print what the page shows, and end as it says. */
+export async function followTranscript(page: string, { folder, program, env }: TranscriptOptions): Promise<void> {
+  const shell = await shellIn(folder, join(program.folder, 'bin'), {
+    ...process.env,
+    ...env,
+    NO_COLOR: '1',
+    KUBECONFIG: program.kubeconfig,
+  })
+  for (const { line, command, output, code } of stepsOf(fileOf(page))) {
+    const ran = await shell(command)
+    const where = `${page}:${line}: ${command}`
+    assert.ok(looksLike(output, ran.printed), `${where} printed:\n${ran.printed}instead of:\n${output}`)
+    assert.equal(ran.code, code, where)
+  }
+}
 
 /** One command of a guide, and what it says that is printed. */
-export interface GuideStep {
+interface Step {
   readonly line: number
   readonly command: string
   /** `…` stands for anything. */
@@ -15,7 +40,7 @@ export interface GuideStep {
 }
 
 /** The commands in the `console` blocks of a page, in order. */
-export function stepsOf(page: string): readonly GuideStep[] {
+function stepsOf(page: string): readonly Step[] {
   const steps: { line: number; command: string; output: string; code: number }[] = []
   let within = false
   readFileSync(page, 'utf8')
@@ -31,7 +56,7 @@ export function stepsOf(page: string): readonly GuideStep[] {
 }
 
 /** Does what was printed look like what the guide shows? */
-export function looksLike(shown: string, printed: string): boolean {
+function looksLike(shown: string, printed: string): boolean {
   const pattern = shown
     .trim()
     .split('…')
@@ -42,7 +67,7 @@ export function looksLike(shown: string, printed: string): boolean {
 }
 
 /** Runs lines as a shell does, with our program on the path. */
-export async function shellIn(folder: string, bin: string, env: NodeJS.ProcessEnv) {
+async function shellIn(folder: string, bin: string, env: NodeJS.ProcessEnv) {
   await mkdir(bin, { recursive: true })
   const script = `#!/bin/sh\nexec '${process.execPath}' '${crosstie}' "$@"\n`
   await writeFile(join(bin, 'crosstie'), script, { mode: 0o755 })
