@@ -13,6 +13,7 @@ for (const folder of folders) {
 }
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
+checkDecisions()
 await checkPages()
 await checkCommands()
 await checkChart()
@@ -72,6 +73,14 @@ function checkLinks(page) {
   for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
     if (/^[a-z]+:/.test(target)) continue
     if (!existsSync(join(dirname(page), target))) complaints.push(`${page}: the link to ${target} leads nowhere`)
+  }
+}
+
+/** Every decision stands in the list of them. */
+function checkDecisions() {
+  const list = readFileSync('docs/decisions/README.md', 'utf8')
+  for (const name of readdirSync('docs/decisions')) {
+    if (!list.includes(`(${name})`) && name !== 'README.md') complaints.push(`docs/decisions/README.md: add ${name}`)
   }
 }
 

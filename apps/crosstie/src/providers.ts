@@ -32,6 +32,7 @@ export function hasAwsCredentials(env: Environment = process.env, home = homedir
     'AWS_ACCESS_KEY_ID',
     'AWS_PROFILE',
     'AWS_WEB_IDENTITY_TOKEN_FILE',
+    'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
     'AWS_CONTAINER_CREDENTIALS_FULL_URI',
   ]
   const file = env['AWS_SHARED_CREDENTIALS_FILE'] || join(home, '.aws/credentials')

@@ -142,7 +142,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
   test('OBS2 what changed since it was observed is refused, and told with its difference', async () => {
     await sql.query('CREATE ROLE app_late LOGIN CONNECTION LIMIT 5')
     const { out } = await discover('-o', 'late.yaml')
-    assert.match(out, /1 file with 1 manifests/)
+    assert.match(out, /1 file with 1 manifest$/m)
     await program.ok('apply', '-f', 'late.yaml')
     const name = await nameOf('app_late', role)
     const patch = { spec: { forProvider: { connectionLimit: 7 } } }

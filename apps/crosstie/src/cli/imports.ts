@@ -75,6 +75,9 @@ export async function writeManifests(
   return files.length
 }
 
+/** `1 file`, `2 files`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
 async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const half = `${path}.${process.pid}.tmp`

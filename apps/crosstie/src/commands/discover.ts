@@ -10,6 +10,7 @@ import { accessOptions, openApi } from '../cli/access.js'
 import {
   asYaml,
   carefulBudgets,
+  counted,
   type Destination,
   destinationOf,
   managedKind,
@@ -121,7 +122,7 @@ async function show(
   const counts = `${found.length} found, ${fresh.length} new, ${found.length - fresh.length} with an object already.`
   if ('path' in where) {
     const files = fresh.length > 0 ? await writeManifests(where, fresh, values['force'] === true) : 0
-    out(`${where.path}: ${files} ${files === 1 ? 'file' : 'files'} with ${fresh.length} manifests`)
+    out(`${where.path}: ${counted(files, 'file')} with ${counted(fresh.length, 'manifest')}`)
     out(counts)
     if (files > 0) out(`Next: crosstie apply -f ${where.path}, then crosstie promote -f ${where.path}`)
     return

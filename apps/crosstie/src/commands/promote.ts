@@ -6,6 +6,7 @@ import { durationOf } from '../cli/duration.js'
 import {
   asYaml,
   carefulBudgets,
+  counted,
   type Destination,
   destinationOf,
   managedKind,
@@ -165,7 +166,7 @@ async function show({ values, out, err, paint }: Input, where: Destination, done
   const manifests = done.flatMap(({ object }) => (object ? [manifestOf(object)] : []))
   if ('path' in where) {
     const files = await writeManifests(where, manifests, values['force'] === true)
-    out(`${where.path}: ${files} ${files === 1 ? 'file' : 'files'} with ${manifests.length} manifests`)
+    out(`${where.path}: ${counted(files, 'file')} with ${counted(manifests.length, 'manifest')}`)
   } else if (manifests.length > 0) out(asYaml(manifests).trimEnd())
 }
 

@@ -98,6 +98,7 @@ test('the live line counts what is ready, what is not, and what differs', () => 
 test('AWS is there only for who has credentials', () => {
   assert.equal(hasAwsCredentials({}, folder), false)
   assert.equal(hasAwsCredentials({ AWS_PROFILE: 'x' }, folder), true)
+  assert.equal(hasAwsCredentials({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/x' }, folder), true, 'as in ECS')
   mkdirSync(join(folder, '.aws'))
   writeFileSync(join(folder, '.aws/credentials'), '')
   assert.equal(hasAwsCredentials({}, folder), true)
