@@ -196,7 +196,7 @@ function managedFieldsEntryErrors(entry: ManagedFieldsEntry, path: string): Fiel
 }
 
 /** Complaints about the name of a field manager: at most 128 bytes, all printable. */
-export function validateFieldManager(manager: string, field: string): FieldError[] {
+function validateFieldManager(manager: string, field: string): FieldError[] {
   if (manager.length <= 128 && /^[ -~]*$/.test(manager)) return []
   const errors: FieldError[] = []
   if (utf8Length(manager) > 128) errors.push(fieldErrors.tooLong(field, '', 128))

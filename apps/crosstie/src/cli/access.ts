@@ -58,12 +58,8 @@ export async function openApi({ values, err, signal, paint }: Input): Promise<Ap
   }
 }
 
-export async function openClient(values: Input['values']): Promise<HttpClient> {
-  return new HttpClient(await accessOf(values))
-}
-
 /** Where the API is that the command line, the environment or this folder means. */
-export async function accessOf(values: Input['values']): Promise<Access> {
+async function accessOf(values: Input['values']): Promise<Access> {
   const named = textOf(values, 'kubeconfig')
   const own = !named && !process.env['KUBECONFIG'] && existsSync(OWN_KUBECONFIG) ? OWN_KUBECONFIG : undefined
   const file = named ?? own

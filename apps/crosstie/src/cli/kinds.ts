@@ -1,5 +1,5 @@
 import type { HttpClient } from '@crosstie/controller'
-import { apiVersionOf, type Client, groupKind, groupResource, parseApiVersion, type ResourceType } from '@crosstie/kube'
+import { apiVersionOf, groupKind, groupResource, parseApiVersion, type ResourceType } from '@crosstie/kube'
 import { UsageError } from '../command.js'
 import { didYouMean } from './suggest.js'
 
@@ -194,16 +194,11 @@ function namesWithVersion({ group, version, kind, resource, singular }: ServedKi
 /** Groups of Kubernetes' own have no dot, or end in its domain; so do a few that it lends to others. */
 const isBuiltIn = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
-/** Every kind that was brought to the server. */
-export async function readTypes(client: Client): Promise<readonly ResourceType[]> {
-  return (await readKinds(client as HttpClient)).all.filter(({ group }) => !isBuiltIn(group))
-}
-
 /** `VPC` among kinds of one group, `VPC.ec2.aws.crossplane.io` elsewhere: how people are told of a kind. */
 export const kindName = (kind: ResourceType): string => groupKind(kind)
 
 /** `vpc/main` or `vpc main`. */
-export function parseObject(words: readonly string[]): { readonly kind: string; readonly name: string } {
+function parseObject(words: readonly string[]): { readonly kind: string; readonly name: string } {
   const [kind, name, ...more] = words.length === 1 ? words[0]!.split('/') : words
   if (!kind || !name || more.length > 0)
     throw new UsageError('which object? Say it as KIND/NAME, such as mysqlinstance/sql')

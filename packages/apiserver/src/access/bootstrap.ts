@@ -11,7 +11,7 @@ import {
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './bootstrap-roles.js'
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, ROLE_BINDINGS, ROLES } from './kinds.js'
 
-export const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
+const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
 
 /** As in Kubernetes: the server itself owns what it starts with. */
 const FIELD_MANAGER = 'kube-apiserver'

@@ -19,7 +19,7 @@ export function signingKey(privateKey: KeyObject): SigningKey {
   return { ...verifyingKey(createPublicKey(privateKey)), privateKey }
 }
 
-export function verifyingKey(key: KeyObject): VerifyingKey {
+function verifyingKey(key: KeyObject): VerifyingKey {
   const id = createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('base64url')

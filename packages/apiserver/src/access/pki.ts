@@ -186,7 +186,7 @@ function parseKey(text: string): KeyObject | undefined {
 }
 
 /** Everything a client may call this server by. */
-export function servingHosts(listen: string): string[] {
+function servingHosts(listen: string): string[] {
   const host = listen.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   const wildcard = host === '0.0.0.0' || host === '::' || host === ''
   const addresses = wildcard

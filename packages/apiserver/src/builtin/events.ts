@@ -50,12 +50,12 @@ const renamed = [
 ] as const
 
 /** An event as core keeps it. */
-export function toCoreEvent(event: KubeObject): KubeObject {
+function toCoreEvent(event: KubeObject): KubeObject {
   return rename(event, 'v1', CORE, (core, other) => [other, core])
 }
 
 /** A core event as events.k8s.io shows it. */
-export function fromCoreEvent(event: KubeObject): KubeObject {
+function fromCoreEvent(event: KubeObject): KubeObject {
   return rename(event, `${EVENTS_GROUP}/v1`, EVENTS, (core, other) => [core, other])
 }
 

@@ -24,7 +24,7 @@ export function schemaOfModel(model: string): JSONSchemaProps {
 const anyObject: JSONSchemaProps = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /** A struct's schema; what fields of other structs look like is up to the caller. */
-export function structSchema(struct: GoStruct, of: (model: string) => JSONSchemaProps): Schema {
+function structSchema(struct: GoStruct, of: (model: string) => JSONSchemaProps): Schema {
   const properties: Record<string, JSONSchemaProps> = {}
   for (const field of struct.fields) properties[field.name] = fieldSchema(struct, field, of)
   const required = struct.fields.filter((field) => field.required).map((field) => field.name)
@@ -60,7 +60,7 @@ function factsSchema(facts: Facts): Schema {
   return schema
 }
 
-export function typeSchema(type: GoType, of: (model: string) => JSONSchemaProps): JSONSchemaProps {
+function typeSchema(type: GoType, of: (model: string) => JSONSchemaProps): JSONSchemaProps {
   switch (type.kind) {
     case 'string':
       return { type: 'string' }

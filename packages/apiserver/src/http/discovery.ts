@@ -21,7 +21,7 @@ interface Group {
 }
 
 /** Groups with their served versions, the preferred one first. */
-export function groupsOf(registry: Registry): readonly Group[] {
+function groupsOf(registry: Registry): readonly Group[] {
   const versions = new Map<string, Set<string>>()
   for (const { group, versions: served } of registry.definitions()) {
     if (group === '') continue

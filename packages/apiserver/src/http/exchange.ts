@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import { StatusError } from '@crosstie/kube'
 
 /** kube-apiserver's own limit: three of etcd's one-megabyte values. */
-export const BODY_BYTES_MAX = 3 * 1024 * 1024
+const BODY_BYTES_MAX = 3 * 1024 * 1024
 
 export type Headers = Record<string, string | string[] | number>
 

@@ -51,7 +51,7 @@ function discoveryDocument({ engine: { registry } }: Site, path: string): unknow
   return version === undefined ? apiGroup(registry, group) : apiResourceList(registry, group, version)
 }
 
-export async function sendPlain(exchange: Exchange, value: unknown): Promise<void> {
+async function sendPlain(exchange: Exchange, value: unknown): Promise<void> {
   await sendValue({ exchange, media: plainMedia(exchange.headers.accept), warnings: [], now: 0 }, 200, value)
 }
 

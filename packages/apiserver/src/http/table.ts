@@ -34,7 +34,7 @@ const ageColumn: Column = {
 const compiled = new WeakMap<Served, readonly TableColumn[]>()
 
 /** How one kind shows in `kubectl get`. */
-export function columnsOf(served: Served): readonly TableColumn[] {
+function columnsOf(served: Served): readonly TableColumn[] {
   let columns = compiled.get(served)
   if (!columns) {
     const { columns: own } = served.version

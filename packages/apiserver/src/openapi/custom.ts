@@ -7,7 +7,7 @@ const API_VERSION = {
 }
 const KIND = { type: 'string', description: 'The kind of the object, such as `Database`.' }
 
-export function metadataDocument(dialect: Dialect): Document {
+function metadataDocument(dialect: Dialect): Document {
   const description = "Standard object's metadata: name, labels, owners and the like."
   const ref = refOf(`${META}.ObjectMeta`, dialect)
   return dialect === 'v2' ? { ...ref, description } : { allOf: [ref], description }

@@ -170,6 +170,6 @@ function fieldManagerOf({ group, names, versions, storageVersion, strategy, conv
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
-export function prefixOf({ group, names, sharedWith }: Pick<Definition, 'group' | 'names' | 'sharedWith'>): string {
+function prefixOf({ group, names, sharedWith }: Pick<Definition, 'group' | 'names' | 'sharedWith'>): string {
   return `/${sharedWith?.group ?? group}/${names.plural}/`
 }

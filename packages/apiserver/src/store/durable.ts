@@ -30,7 +30,7 @@ export interface StoreOptions {
   readonly health?: Health
 }
 
-export const SNAPSHOT_BYTES = 32 << 20
+const SNAPSHOT_BYTES = 32 << 20
 /** Every start begins a file; so many of them are reason enough for a snapshot. */
 const LOG_FILES_MAX = 24
 const RETRY_AFTER_MS = 30_000

@@ -8,7 +8,7 @@ export class ProtobufError extends JsonSyntaxError {
 export const WIRE_VARINT = 0
 export const WIRE_64_BITS = 1
 export const WIRE_BYTES = 2
-export const WIRE_32_BITS = 5
+const WIRE_32_BITS = 5
 
 /** Reads the parts of one message, in order. Every method throws a ProtobufError at the end of the bytes. */
 export class Reader {

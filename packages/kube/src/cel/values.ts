@@ -178,7 +178,7 @@ export class ArrayList extends CelList {
 }
 
 /** A list of plain JSON. */
-export class JsonList extends CelList {
+class JsonList extends CelList {
   constructor(readonly items: readonly unknown[]) {
     super()
   }

@@ -253,7 +253,7 @@ function inOrder(keys: readonly string[]): boolean {
 }
 
 /** Puts the elements of one node in upstream's order. */
-export function sortElements(elements: string[]): string[] {
+function sortElements(elements: string[]): string[] {
   if (elements.every((element) => element[0] === 'f')) return elements.sort()
   return elements.sort(compareElements)
 }

@@ -54,7 +54,7 @@ const untyped: ManagedType = makeRecursive((self) => ({
 }))
 
 /** Anything; maps have owners per field, lists are owned as a whole. */
-export const deduced: ManagedType = makeRecursive((self) => ({
+const deduced: ManagedType = makeRecursive((self) => ({
   scalar: 'untyped',
   list: { atomic: true, keys: [], keyNames: [], element: untyped },
   map: { atomic: false, fields: noFields, element: self },

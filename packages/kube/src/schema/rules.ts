@@ -7,7 +7,7 @@ import type { JSONSchemaProps } from './types.js'
 export const stringKind = 1
 export const integerKind = 2
 export const numberKind = 4
-export const booleanKind = 8
+const booleanKind = 8
 export const objectKind = 16
 export const arrayKind = 32
 const everyKind = 63
@@ -128,7 +128,7 @@ function bound(value: number | bigint | null | undefined): Bound | undefined {
 const leastInt64 = -(2n ** 63n)
 
 /** How the real server's conversion of a float to an int64 ends, also outside the range. */
-export function toInt64(value: number): number | bigint {
+function toInt64(value: number): number | bigint {
   const whole = Math.trunc(value)
   if (Number.isSafeInteger(whole)) return whole
   return whole >= -(2 ** 63) && whole < 2 ** 63 ? BigInt(whole) : leastInt64

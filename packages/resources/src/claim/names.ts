@@ -8,7 +8,7 @@ const RANDOM_LENGTH = 5
 const NAME_MAX = 63
 
 /** So many names are tried before giving up; that even the second is taken is one chance in millions. */
-export const NAME_ATTEMPTS = 16
+const NAME_ATTEMPTS = 16
 
 /**
  * The name of what is provisioned for a claim (XN4). Its random characters are

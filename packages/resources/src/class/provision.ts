@@ -29,7 +29,7 @@ interface SpecTemplate {
 export type For = { readonly claim: KubeObject } | { readonly claim: KubeObject; readonly aggregate: KubeObject }
 
 /** The labels of all that is provisioned for a claim: by them an aggregate knows its parts. */
-export function labelsFor({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Record<string, string> {
+function labelsFor({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Record<string, string> {
   return {
     [claimLabels.namespace]: labelValue(namespace),
     [claimLabels.name]: labelValue(name),
@@ -107,7 +107,7 @@ export function aggregateFor(claim: KubeObject, claimRef: Reference, given: Kube
 }
 
 /** `{prefix}{name}{suffix}`, if the claim has a name to begin with (XN3, XN5). */
-export function externalNameFor(named: KubeObject, given: KubeObject, otherwise = ''): string | undefined {
+function externalNameFor(named: KubeObject, given: KubeObject, otherwise = ''): string | undefined {
   const name = externalNameOf(named) || otherwise
   if (name === '') return undefined
   const { [claimAnnotations.namePrefix]: prefix = '', [claimAnnotations.nameSuffix]: suffix = '' } =

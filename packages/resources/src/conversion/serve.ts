@@ -60,7 +60,7 @@ export async function serveConversions(options: ConversionOptions): Promise<Conv
 }
 
 /** The answer to a ConversionReview. Throws only when it is none. */
-export function answerReview(kinds: readonly ManagedKind[], review: unknown): object {
+function answerReview(kinds: readonly ManagedKind[], review: unknown): object {
   const request = isObject(review) ? review['request'] : undefined
   if (!isObject(review) || review['kind'] !== 'ConversionReview' || !isObject(request)) {
     throw new Error('this is no ConversionReview')

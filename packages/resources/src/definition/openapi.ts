@@ -93,7 +93,7 @@ const described = (doc: string): JSONSchemaProps => (doc === '' ? {} : { descrip
 
 const string = (description: string): JSONSchemaProps => ({ type: 'string', description })
 
-export function secretKeySelector(field: Node): JSONSchemaProps {
+function secretKeySelector(field: Node): JSONSchemaProps {
   const made = !field.optional && field.sensitive?.generate
   const sentence = made ? 'If it is not set, a random value is generated and published as a connection detail.' : ''
   return {

@@ -14,7 +14,7 @@ const keywords = new Set(
 )
 
 /** How Kubernetes names a property that is no CEL identifier. */
-export function celName(property: string): string {
+function celName(property: string): string {
   if (keywords.has(property)) return `__${property}__`
   return property
     .replaceAll('__', '__underscores__')

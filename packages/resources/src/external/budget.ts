@@ -102,7 +102,7 @@ class TokenBucket implements Budget {
 }
 
 /** A ThrottledError, or what the SDKs of the large clouds throw in its place. */
-export function isThrottled(error: unknown): boolean {
+function isThrottled(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (/throttl|toomanyrequests|requestlimitexceeded|slowdown/i.test(e.name)) return true
     const status = (e as { $metadata?: { httpStatusCode?: number }; statusCode?: number }).$metadata?.httpStatusCode

@@ -203,7 +203,7 @@ export class UncertainError extends Error {
   override readonly name = 'UncertainError'
 }
 
-export function isUncertain(error: unknown): boolean {
+function isUncertain(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e.name === 'UncertainError' || e.name === 'TimeoutError' || e.name === 'AbortError') return true
     if (uncertainCodes.has((e as { code?: string }).code ?? '')) return true
@@ -212,7 +212,7 @@ export function isUncertain(error: unknown): boolean {
 }
 
 /** The same for every attempt to make one resource: it changes only once a create is known to have succeeded. */
-export function createToken({ managed }: Turn): string {
+function createToken({ managed }: Turn): string {
   const { uid = '', annotations: notes = {} } = managed.metadata
   const digest = createHash('sha256')
     .update(`${uid}/${notes[annotations.createSucceeded] ?? ''}`)
@@ -248,7 +248,7 @@ function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>>
 }
 
 /** Can what a create made be found by looking, when its name was never heard? */
-export function canBeFound(kind: ManagedKind): boolean {
+function canBeFound(kind: ManagedKind): boolean {
   return kind.naturalKey || kind.external.list !== undefined || kind.tags !== undefined
 }
 

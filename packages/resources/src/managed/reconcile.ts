@@ -34,6 +34,7 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
       kit.witness?.decided(gathered, decision)
       return await act[decision.do](gathered, decision)
     } catch (error) {
+      // Told before the client is let go: if that failed too, it would take the place of what went wrong.
       return await reportFailure(turn, error)
     } finally {
       if (isDisposable(client)) await disconnect(turn, client)

@@ -30,7 +30,7 @@ export interface ProviderConfiguration {
   readonly approval?: boolean
 }
 
-export const credentialSources = ['None', 'Secret', 'Environment', 'Filesystem', 'InjectedIdentity'] as const
+const credentialSources = ['None', 'Secret', 'Environment', 'Filesystem', 'InjectedIdentity'] as const
 
 /** The ProviderConfig kind of a provider, with fields of its own beside the credentials. */
 export function defineProviderConfig<F extends Fields>(definition: {

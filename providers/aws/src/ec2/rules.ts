@@ -59,7 +59,7 @@ interface Rule {
 
 const protocols: Readonly<Record<string, string>> = { 1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmpv6', all: '-1' }
 
-export function protocolOf(name: string): string {
+function protocolOf(name: string): string {
   const lower = name.toLowerCase()
   return protocols[lower] ?? lower
 }

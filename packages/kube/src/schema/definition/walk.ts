@@ -10,7 +10,7 @@ export function schemaHas(
 }
 
 /** All schemas directly inside of one. */
-export function childSchemas(schema: JSONSchemaProps): JSONSchemaProps[] {
+function childSchemas(schema: JSONSchemaProps): JSONSchemaProps[] {
   const { items, additionalItems, additionalProperties, not } = schema
   const { allOf = [], anyOf = [], oneOf = [], dependencies = {} } = schema
   return [
