@@ -45,6 +45,15 @@ export function isDNS1035Label(value: string): string[] {
   return [...errors, regexError(rule, label1035, 'my-name', 'abc-123')]
 }
 
+/** `*.example.com` */
+export function isWildcardDNS1123Subdomain(value: string): string[] {
+  const errors = tooLong(value, 253)
+  if (whole(`\\*\\.${subdomain}`).test(value)) return errors
+  const rule =
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
+  return [...errors, regexError(rule, `\\*\\.${subdomain}`, '*.example.com')]
+}
+
 /** A key of labels and annotations: `name` or `example.com/name`. */
 export function isQualifiedName(value: string): string[] {
   const parts = value.split('/')
@@ -87,7 +96,7 @@ export function isValidPathSegmentName(value: string): string[] {
   return isValidPathSegmentPrefix(value)
 }
 
-function isValidPathSegmentPrefix(value: string): string[] {
+export function isValidPathSegmentPrefix(value: string): string[] {
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`)
 }
 
@@ -100,6 +109,18 @@ export function isConfigMapKey(value: string): string[] {
   }
   if (value === '.' || value === '..') errors.push(`must not be '${value}'`)
   else if (value.startsWith('..')) errors.push("must not start with '..'")
+  return errors
+}
+
+/** The name of a port: short, with at least one letter. */
+export function isValidPortName(value: string): string[] {
+  const errors = tooLong(value, 15)
+  if (!/^[-a-z0-9]+$/.test(value)) {
+    errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  }
+  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter (a-z)')
+  if (value.includes('--')) errors.push('must not contain consecutive hyphens')
+  if (/^-|-$/.test(value)) errors.push('must not begin or end with a hyphen')
   return errors
 }
 
@@ -128,7 +149,7 @@ function whole(expression: string): RegExp {
 }
 
 /** The words for a text that does not match. */
-function regexError(rule: string, expression: string, ...examples: string[]): string {
+export function regexError(rule: string, expression: string, ...examples: string[]): string {
   if (examples.length === 0) return `${rule} (regex used for validation is '${expression}')`
   const such = examples.map((example) => `'${example}', `).join(' or ')
   return `${rule} (e.g. ${such}regex used for validation is '${expression}')`
