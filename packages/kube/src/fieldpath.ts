@@ -159,7 +159,7 @@ export function getBooleanAt(document: unknown, path: FieldPath): boolean {
 export function getStringsAt(document: unknown, path: FieldPath): readonly string[] {
   const items = typed(document, path, 'not an array', (v): v is unknown[] => Array.isArray(v))
   if (items.some((item) => typeof item !== 'string')) {
-    throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: not an array of strings`)
+    throw new FieldPathError(`${asWritten(path)}: not an array of strings`)
   }
   return items as string[]
 }
@@ -167,16 +167,18 @@ export function getStringsAt(document: unknown, path: FieldPath): readonly strin
 export function getStringMapAt(document: unknown, path: FieldPath): Readonly<Record<string, string>> {
   const object = typed(document, path, 'not an object', isObject)
   if (Object.values(object).some((item) => typeof item !== 'string')) {
-    throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: not an object with string field values`)
+    throw new FieldPathError(`${asWritten(path)}: not an object with string field values`)
   }
   return object as Record<string, string>
 }
 
 function typed<T>(document: unknown, path: FieldPath, complaint: string, is: (value: unknown) => value is T): T {
   const value = getFieldValue(document, path)
-  if (!is(value)) throw new FieldPathError(`${formatFieldPath(segmentsOf(path))}: ${complaint}`)
+  if (!is(value)) throw new FieldPathError(`${asWritten(path)}: ${complaint}`)
   return value
 }
+
+const asWritten = (path: FieldPath): string => (typeof path === 'string' ? path : formatFieldPath(path))
 
 export interface SetOptions {
   /** The largest index that may be set, so that a typo does not cost a gigabyte. 0 allows any. */
@@ -320,13 +322,39 @@ export function mergeFieldValue<T>(document: T, path: FieldPath, value: unknown,
 
 function mergeValues(held: unknown, given: unknown, options: MergeOptions): unknown {
   if (given === null || held === null || held === undefined) return given
-  if (Array.isArray(held) && Array.isArray(given) && options.appendSlice) {
-    return [...held, ...given.filter((item) => !held.some((other) => equal(item, other)))]
+  const isNew = (item: unknown) => !(held as unknown[]).some((other) => equal(item, other))
+  const both = options.appendSlice && Array.isArray(held) && Array.isArray(given)
+  return mergeMember(held, both ? given.filter(isNew) : given, options)
+}
+
+/** What becomes of one member of an object. What is empty counts as not there, as Crossplane's merge has it. */
+function mergeMember(held: unknown, given: unknown, options: MergeOptions): unknown {
+  const { keepMapValues, appendSlice } = options
+  if (given === null) return keepMapValues && held !== undefined ? held : given
+  if (held === undefined || held === null) return given
+  if (Array.isArray(given) && appendSlice) {
+    if (Array.isArray(held)) return [...held, ...given]
+    const types = `[]interface {}, ${goTypeOf(held)}`
+    throw new FieldPathError(`failed to merge values: cannot append two slices with different type (${types})`)
   }
   if (isObject(held) && isObject(given)) {
     const merged = { ...held }
-    for (const key of Object.keys(given)) setOwn(merged, key, mergeValues(getOwn(held, key), given[key], options))
+    for (const key of Object.keys(given)) {
+      const member = mergeMember(getOwn(held, key), given[key], options)
+      if (member !== null || !keepMapValues || Object.hasOwn(held, key)) setOwn(merged, key, member)
+    }
     return merged
   }
-  return options.keepMapValues ? held : given
+  return keepMapValues && !isBlank(held) ? held : given
+}
+
+function isBlank(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isObject(value) ? Object.keys(value).length === 0 : !value
+}
+
+function goTypeOf(value: unknown): string {
+  if (isObject(value)) return 'map[string]interface {}'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  return typeof value === 'boolean' ? 'bool' : 'string'
 }

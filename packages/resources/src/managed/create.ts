@@ -70,7 +70,8 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
     }),
   )
   await writeAnswer(turn, created.externalName)
-  await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()] })
+  // What only the create told cannot be asked for again: that it could not be kept is news, whatever the reason.
+  await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()], evenConflicts: true })
   turn.event('Normal', 'CreatedExternalResource', 'Successfully requested creation of external resource')
   if (created.sight) turn.saw(created.sight)
   const known = created.sight?.ready !== undefined

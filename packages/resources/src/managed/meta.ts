@@ -98,9 +98,9 @@ export function controllerReference(object: KubeObject): OwnerReference {
   }
 }
 
-const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/
 
-/** Milliseconds since the epoch, or undefined when the text is no RFC 3339 time (or Go's zero time). */
+/** Milliseconds since the epoch, or undefined when the text is no RFC 3339 time as Go reads it (or Go's zero time). */
 export function parseTime(text: string): number | undefined {
   const match = rfc3339.exec(text)
   if (!match) return undefined
@@ -112,10 +112,13 @@ export function parseTime(text: string): number | undefined {
     number,
     number,
   ]
-  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined
+  if (year <= 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined
   if (day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined
-  const time = Date.parse(text.replace(',', '.'))
-  return Number.isNaN(time) || year <= 1 ? undefined : time
+  const [fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match.slice(7)
+  if (Number(zoneHours) > 24 || Number(zoneMinutes) > 60) return undefined
+  const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'))
+  return Date.UTC(year, month - 1, day, hour, minute - offset, second, milliseconds)
 }
 
 /** How far creating the external resource came, as far as anybody wrote it down. */

@@ -73,9 +73,9 @@ export function onlyObserving({ paused, ignored }: Policies): Policies {
   return { paused, may: { ...nothing, observe: true }, onlyObserve: true, refused: undefined, ignored }
 }
 
-/** Orphan always wins (POL6). A CRD without a default for deletionPolicy errs towards keeping, unless Delete is named. */
-function keepsExternal({ deletionPolicy = '' }: PolicySpec, names: readonly string[]): boolean {
-  return deletionPolicy === 'Orphan' || (deletionPolicy === '' && !names.includes('Delete'))
+/** Orphan always wins (POL6). Where neither says to delete, as in a CRD without defaults, we err towards keeping. */
+function keepsExternal({ deletionPolicy }: PolicySpec, names: readonly string[]): boolean {
+  return deletionPolicy === 'Orphan' || (deletionPolicy !== 'Delete' && !names.includes('Delete'))
 }
 
 function ungatedPolicies(spec: PolicySpec, { hasDeletionPolicy }: PolicyOptions): Policies {

@@ -129,7 +129,11 @@ export async function resolveMany(
       if (!object) return { values: [], references: [] }
       found.push(object)
     }
-    return { values: found.map((object, i) => extracted(target, object, references[i]!.policy)), references }
+    const resolved = found.map((object) => target.extract(object))
+    // As in Crossplane the first that has no value yet speaks for all.
+    const empty = resolved.indexOf('')
+    if (empty >= 0) extracted(target, found[empty]!, references[empty]!.policy)
+    return { values: resolved, references }
   }
   const matches = await select(reader, from, target, selector!)
   if (matches.length === 0 && isOptional(selector?.policy)) return { values: [], references: [] }

@@ -291,7 +291,8 @@ class Faults {
         nth >= f['nth'] &&
         (f['times'] === -1 || nth < f['nth'] + (f['times'] ?? 1)),
     )
-    if (fault) throw faultError(fault['error'], type, name)
+    const resource = op === 'list' ? `${type.kind.toLowerCase()}lists` : type.resource
+    if (fault) throw faultError(fault['error'], { ...type, resource }, name)
   }
 }
 
