@@ -420,4 +420,20 @@ conformance('wire', {
       client: await indented('', 'kubectl/1'),
     })
   },
+  'the words behind the status, which many clients show': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    const words = async (method: string, path: string, body?: unknown) => {
+      const answer = await t.admin.open({ method, path, body })
+      answer.resume()
+      return `${answer.statusCode} ${answer.statusMessage}`
+    }
+    t.see('words', {
+      made: await words('POST', all, configMap('a')),
+      again: await words('POST', all, configMap('a')),
+      bad: await words('POST', all, '{'),
+      absent: await words('GET', `${all}/absent`),
+      invalid: await words('POST', all, configMap('UPPER')),
+      large: await words('POST', all, configMap('large', { a: 'x'.repeat(3_200_000) })),
+    })
+  },
 })

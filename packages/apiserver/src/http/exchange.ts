@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '@crosstie/kube'
@@ -134,17 +134,22 @@ export function overHttp1(request: IncomingMessage, response: ServerResponse, pa
       const chunks = chunksOf(body)
       const size = bytesOf(chunks)
       patience.hold(response, size)
-      response.writeHead(status, { 'audit-id': auditId, ...extra, 'content-length': size })
+      response.writeHead(status, phraseOf(status), { 'audit-id': auditId, ...extra, 'content-length': size })
       for (let i = 0; i < chunks.length - 1; i++) response.write(chunks[i])
       if (chunks.length > 0) sendLast(response, chunks.at(-1)!, sent)
       else response.end()
     },
     stream(status, extra) {
-      response.writeHead(status, { 'audit-id': auditId, ...extra })
+      response.writeHead(status, phraseOf(status), { 'audit-id': auditId, ...extra })
       response.flushHeaders()
       return outgoing(response)
     },
   }
+}
+
+/** What stands behind the status: clients show it to people. Go has other words than Node in one place. */
+function phraseOf(status: number): string {
+  return status === 413 ? 'Request Entity Too Large' : (STATUS_CODES[status] ?? `status code ${status}`)
 }
 
 const AUDIT_ID_MAX = 64
