@@ -436,4 +436,44 @@ conformance('wire', {
       large: await words('POST', all, configMap('large', { a: 'x'.repeat(3_200_000) })),
     })
   },
+  'people with curl get errors and discovery readable, too': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    const paths = [
+      `${all}/absent`,
+      '/api',
+      '/apis',
+      '/apis/rbac.authorization.k8s.io',
+      '/apis/rbac.authorization.k8s.io/v1',
+    ]
+    for (const path of paths) {
+      const { text } = await raw(t, path, { 'user-agent': 'curl/8.0' })
+      t.see(path, { indented: text.startsWith('{\n  "kind"'), end: text.slice(-2) })
+    }
+    t.see('asked not to', (await raw(t, `${all}/absent?pretty=false`, { 'user-agent': 'curl/8.0' })).text.slice(0, 7))
+    t.see('asked to', (await raw(t, `${all}/absent?pretty=true`, { 'user-agent': 'x' })).text.slice(0, 7))
+  },
+  'the root tells what paths there are': async (t) => {
+    const known =
+      /^\/(api|apis|version|metrics|openapi\/v2|openid\/v1\/jwks|(healthz|livez|readyz)(\/ping)?)$|rbac[.]authorization|api\/v1/
+    await t.get('/', { pick: (body) => ({ ...body, paths: body.paths.filter((path: string) => known.test(path)) }) })
+    t.see('indented', (await raw(t, '/', {})).text.startsWith('{\n  "paths": [\n'))
+    await t.get('/', { accept: 'application/yaml', pick: (body) => Object.keys(body) })
+  },
+  'nothing is served where two slashes meet': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.must('POST', all, { body: configMap('a') })
+    await t.get(`/${all}/a`)
+    await t.get(`${all}//a`)
+    await t.get(all.replace('/v1/', '/v1//'))
+    await t.get('/apis//rbac.authorization.k8s.io/v1/clusterroles/view')
+    await t.get(`${all}/a/`, { pick: (body) => body.kind })
+  },
+  'selectors and headers may be long': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    const labelSelector = `a notin (${Array.from({ length: 4000 }, (_, i) => `value-${i}`).join(',')}),mine`
+    const { status, body } = await t.quiet('GET', all, { query: { labelSelector } })
+    t.see('selector', { status, items: body.items })
+    const { status: other } = await t.quiet('GET', all, { headers: { 'x-long': 'x'.repeat(100_000) } })
+    t.see('header', other)
+  },
 })

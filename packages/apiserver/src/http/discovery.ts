@@ -21,7 +21,7 @@ interface Group {
 }
 
 /** Groups with their served versions, the preferred one first. */
-function groupsOf(registry: Registry): readonly Group[] {
+export function groupsOf(registry: Registry): readonly Group[] {
   const versions = new Map<string, Set<string>>()
   for (const { group, versions: served } of registry.definitions()) {
     if (group === '') continue

@@ -11,6 +11,7 @@ import {
   tryNegotiate,
   YAML_TYPE,
 } from '../wire/negotiate.js'
+import type { Exchange } from './exchange.js'
 import { truthy } from './route.js'
 
 /** How an answer is written. */
@@ -46,8 +47,9 @@ export function resourceMedia(
 }
 
 /** People who look with a browser or curl get it readable, and so does who asks for it. */
-export function readable(media: Media, pretty: string | null, userAgent: string | undefined): Media {
-  const wanted = pretty === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent ?? '') : truthy(pretty)
+export function readable(media: Media, query: URLSearchParams, { headers }: Exchange): Media {
+  const pretty = query.get('pretty')
+  const wanted = pretty === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '') : truthy(pretty)
   return wanted ? { ...media, pretty: true } : media
 }
 

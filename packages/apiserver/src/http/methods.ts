@@ -333,16 +333,13 @@ function reply({ exchange, route, served, warnings, site }: Call): Reply {
   }
 }
 
-function mediaFor({ headers }: Exchange, { query, subresource }: ResourceRoute, { definition }: Served): Media {
+function mediaFor(exchange: Exchange, { query, subresource }: ResourceRoute, { definition }: Served): Media {
+  const { accept } = exchange.headers
   // What is an answer to a question has no columns.
   const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
-    return readable(
-      resourceMedia(headers.accept, { tables, protobuf: !definition.crd }),
-      query.get('pretty'),
-      headers['user-agent'],
-    )
+    return readable(resourceMedia(accept, { tables, protobuf: !definition.crd }), query, exchange)
   } catch (error) {
-    throw definition.crd ? error : builtInRefusal(error, headers.accept)
+    throw definition.crd ? error : builtInRefusal(error, accept)
   }
 }

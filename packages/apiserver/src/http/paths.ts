@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
-import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.js'
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions, groupsOf } from './discovery.js'
 import { sendValue } from './encode.js'
 import type { Exchange } from './exchange.js'
-import { plainJson, plainMedia } from './media.js'
+import { plainJson, plainMedia, readable } from './media.js'
 import type { PathRoute } from './route.js'
 import { PageNotFoundError, resourceNotFound, type Site } from './serve.js'
 
@@ -12,10 +12,21 @@ export async function servePath(site: Site, exchange: Exchange, route: PathRoute
   const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
   const page = pageFor(site, path)
   if (page) return await page(exchange, route)
-  if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path)
+  if (path === '/') return sendIndex(site, exchange)
+  if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path, route.query)
   const document = discoveryDocument(site, path)
   if (!document) throw path.startsWith('/api/') ? resourceNotFound() : new PageNotFoundError()
-  await sendPlain(exchange, document)
+  await sendPlain(exchange, route.query, document)
+}
+
+/** What there is, for people who begin at the root. */
+function sendIndex({ pages, engine: { registry } }: Site, exchange: Exchange): void {
+  const groups = groupsOf(registry).flatMap(({ name, versions }) =>
+    ['', ...versions.map((one) => `/${one}`)].map((end) => `/apis/${name}${end}`),
+  )
+  const paths = ['/api', '/api/v1', '/apis', '/apis/', ...groups, ...pages.keys()].sort()
+  const bytes = Buffer.from(JSON.stringify({ paths }, null, 2))
+  exchange.respond(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, bytes)
 }
 
 /** A page stands for its path and, when its name ends in `/`, for everything below. */
@@ -26,11 +37,11 @@ function pageFor({ pages }: Site, path: string) {
   return undefined
 }
 
-async function serveRoots(site: Site, exchange: Exchange, path: string): Promise<void> {
+async function serveRoots(site: Site, exchange: Exchange, path: string, query: URLSearchParams): Promise<void> {
   const { registry } = site.engine
   const wanted = tryNegotiate(exchange.headers.accept, aggregatedDiscoveryOffer)
   if (!wanted?.as) {
-    return await sendPlain(exchange, path === '/api' ? apiVersions(site.address()) : apiGroupList(registry))
+    return await sendPlain(exchange, query, path === '/api' ? apiVersions(site.address()) : apiGroupList(registry))
   }
   const { group, version } = wanted.as
   const document = aggregatedDiscovery(registry, path === '/api', `${group}/${version}`)
@@ -51,8 +62,9 @@ function discoveryDocument({ engine: { registry } }: Site, path: string): unknow
   return version === undefined ? apiGroup(registry, group) : apiResourceList(registry, group, version)
 }
 
-async function sendPlain(exchange: Exchange, value: unknown): Promise<void> {
-  await sendValue({ exchange, media: plainMedia(exchange.headers.accept), warnings: [], now: 0 }, 200, value)
+async function sendPlain(exchange: Exchange, query: URLSearchParams, value: unknown): Promise<void> {
+  const media = readable(plainMedia(exchange.headers.accept), query, exchange)
+  await sendValue({ exchange, media, warnings: [], now: 0 }, 200, value)
 }
 
 export function sendText(exchange: Exchange, status: number, text: string): void {

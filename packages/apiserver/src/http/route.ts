@@ -36,6 +36,8 @@ export function routeOf(method: string, url: string): ResourceRoute | PathRoute 
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1))
+  // Two slashes are no mistake that is looked through: nothing is served there.
+  if (path.includes('//')) return { path, query }
   const parts: string[] = []
   for (const part of path.split('/')) if (part !== '') parts.push(part.includes('%') ? decode(part) : part)
   const [root] = parts

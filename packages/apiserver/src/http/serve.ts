@@ -11,7 +11,7 @@ import type { Served } from '../serving/served.js'
 import { asStatusError, sendError } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { identify } from './gate.js'
-import { errorMedia } from './media.js'
+import { errorMedia, readable } from './media.js'
 import { methods } from './methods.js'
 import { checkTimeout } from './parameters.js'
 import { sendText, servePath } from './paths.js'
@@ -68,7 +68,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
     await methodOf(call)(call)
   } catch (error) {
     failure = error
-    await fail(site, exchange, warnings, error)
+    await fail(site, exchange, route.query, warnings, error)
   } finally {
     if (site.audit && user && 'resource' in route && isAudited(route.verb)) {
       record(site.audit, exchange, route, { user, received, failure, annotations: annotations! })
@@ -176,7 +176,13 @@ function warnIfDeprecated({ served, warnings }: Call): void {
   if (deprecated) warnings.push(deprecationWarning ?? `${served.apiVersion} ${served.type.kind} is deprecated`)
 }
 
-async function fail(site: Site, exchange: Exchange, warnings: readonly string[], error: unknown): Promise<void> {
+async function fail(
+  site: Site,
+  exchange: Exchange,
+  query: URLSearchParams,
+  warnings: readonly string[],
+  error: unknown,
+): Promise<void> {
   if (error instanceof PageNotFoundError) {
     sendText(exchange, 404, '404 page not found\n')
     return
@@ -189,7 +195,8 @@ async function fail(site: Site, exchange: Exchange, warnings: readonly string[],
   if (!(error instanceof StatusError)) site.report(`${exchange.method} ${exchange.url.split('?', 1)[0]}`, error)
   if (exchange.status !== 0) return
   try {
-    await sendError({ exchange, media: errorMedia(exchange.headers.accept), warnings }, error)
+    const media = readable(errorMedia(exchange.headers.accept), query, exchange)
+    await sendError({ exchange, media, warnings }, error)
   } catch (second) {
     site.report('answering with an error', second)
   }

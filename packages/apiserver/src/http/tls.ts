@@ -19,6 +19,8 @@ const STREAMS_PER_CONNECTION_MAX = 1_000
 const SESSION_MEGABYTES_MAX = 256
 const HEADER_TIMEOUT_MS = 32_000
 const REQUEST_TIMEOUT_MS = 60_000
+// Selectors, and tokens of people in many groups, get longer than Node's 16 KiB. Go takes a megabyte.
+const HEADER_BYTES_MAX = 256 * 1024
 
 /** HTTP/2 and HTTP/1.1 on one TLS port; clients choose. */
 export class Listener {
@@ -65,7 +67,7 @@ export class Listener {
     })
     server.on('tlsClientError', () => {})
     server.setTimeout(0)
-    ;(server as unknown as { headersTimeout: number }).headersTimeout = HEADER_TIMEOUT_MS
+    Object.assign(server, { headersTimeout: HEADER_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES_MAX })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen({ host: options.host, port: options.port }, () => {
