@@ -28,6 +28,9 @@ const cases: Record<string, { path: string; want: unknown[]; because: string }> 
   Slice: { path: '.status.ports[1:]', want: [443, 8080], because: 'a range' },
   Star: { path: '.status.conditions[*].type', want: ['Ready', 'Synced'], because: 'all items' },
   Union: { path: '.status.ports[0,2]', want: [80, 8080], because: 'several' },
+  FilterUnknown: { path: '.status.ports[?(@<>80)]', want: [], because: 'nothing passes an operator that there is not' },
+  RecursiveEnd: { path: '.metadata.labels..', want: [{ 'x.y/z': '1' }, '1'], because: 'all below, itself first' },
+  RecursiveDot: { path: '...type', want: ['Ready', 'Synced'], because: 'a dot more is a field' },
   Recursive: { path: '..type', want: ['Ready', 'Synced'], because: 'anywhere below' },
 }
 
@@ -35,6 +38,6 @@ for (const [name, { path, want, because }] of Object.entries(cases)) {
   test(name, () => assert.deepEqual(compileJsonPath(path)(document), want, because))
 }
 
-for (const path of ['.a[', '.a[?(@.x', '.a[x y]', '.a..']) {
+for (const path of ['.a[', '.a[?(@.x', '.a[x y]', '.a....b']) {
   test(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), JsonPathError))
 }

@@ -59,8 +59,9 @@ class Parser {
 
   #step(): Step {
     if (this.#take('..')) {
-      const name = this.#peek() === '[' ? undefined : this.#name()
-      const inner = name === undefined ? this.#bracket() : field(name)
+      if (this.#text.startsWith('..', this.#at)) this.#fail('invalid multiple recursive descent')
+      if (!/[\p{L}\p{N}_]/u.test(this.#peek())) return (values) => values.flatMap(descendants)
+      const inner = field(this.#name())
       return (values, root) => inner(values.flatMap(descendants), root)
     }
     if (this.#take('.')) {
@@ -96,7 +97,7 @@ class Parser {
     const quoted = /^'(.*)'$|^"(.*)"$/.exec(part)
     if (quoted) return field((quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1'))
     if (/^-?\d+$/.test(part)) return index(Number(part))
-    const slice = /^(-?\d*):(-?\d*)(?::(\d+))?$/.exec(part)
+    const slice = /^(-?\d*):(-?\d*)(?::(-?\d*))?$/.exec(part)
     if (slice) return sliceStep(slice[1]!, slice[2]!, slice[3])
     return this.#fail(`cannot read "[${part}]"`)
   }
@@ -154,12 +155,17 @@ function index(position: number): Step {
 
 function sliceStep(from: string, to: string, step: string | undefined): Step {
   const stride = step ? Number(step) : 1
+  if (!(stride > 0)) return () => []
   return (values) =>
-    values.flatMap((value) =>
-      Array.isArray(value)
-        ? value.slice(from ? Number(from) : 0, to ? Number(to) : undefined).filter((_, i) => i % stride === 0)
-        : [],
-    )
+    values.flatMap((value) => {
+      if (!Array.isArray(value)) return []
+      const place = (text: string, otherwise: number) => (text ? Number(text) : otherwise)
+      const counted = (position: number) => (position < 0 ? position + value.length : position)
+      const [start, end] = [counted(place(from, 0)), counted(place(to, value.length))]
+      // A range that is not all there has nothing, unlike JavaScript's.
+      if (start < 0 || end > value.length || start > end) return []
+      return value.slice(start, end).filter((_, i) => i % stride === 0)
+    })
 }
 
 const children: Step = (values) =>
@@ -184,10 +190,11 @@ function comparable(a: unknown, b: unknown): boolean {
 }
 
 function filterStep(body: string, fail: (why: string) => never): Step {
-  const parts = /^(.*?)\s*(==|!=|<=|>=|<|>)\s*(.*)$/s.exec(body.trim())
-  const left = operand(parts?.[1] ?? body.trim(), fail)
+  const parts = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(body.trim())
+  const left = operand(parts?.[1]?.trim() ?? body.trim(), fail)
   const right = parts ? operand(parts[3]!.trim(), fail) : undefined
-  const test = parts ? compare[parts[2]!]! : undefined
+  // An operator that there is not makes a filter that nothing passes.
+  const test = parts ? (compare[parts[2]!] ?? (() => false)) : undefined
   return (values, root) =>
     values.flatMap((value) => {
       const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []

@@ -156,6 +156,30 @@ conformance('tables', {
     })
     await t.get(all, { accept: TABLE, pick: withoutDates })
   },
+  'custom objects: a column that cannot be read ends the columns': async (t) => {
+    const paths = ['.spec.s', '....s', '.spec.n']
+    const named = paths.map((jsonPath, i) => ({ name: `C${i}`, type: 'string', jsonPath }))
+    const { widgets, all } = await widgetsWithColumns(t, named)
+    await t.must('POST', all, { body: widgets.object('a', { spec: values }) })
+    await t.get(all, { accept: TABLE, pick: withoutDates })
+  },
+  'custom objects: paths that are seldom used': async (t) => {
+    const paths = [
+      '.spec.o',
+      '.spec.f',
+      '.spec.o..',
+      '.spec...k',
+      '.spec.l[?(@<>"x")]',
+      '.spec.l[0:2:]',
+      '.spec.l[0:2:-1]',
+      '.spec.l[1:9:1]',
+    ]
+    const named = paths.map((jsonPath, i) => ({ name: `C${i}`, type: 'string', jsonPath }))
+    const { widgets, all } = await widgetsWithColumns(t, named)
+    const odd = { o: { z: { k: 'v' }, a: '<&>' }, f: 1234567.5, l: ['x', 'y'] }
+    await t.must('POST', all, { body: widgets.object('a', { spec: odd }) })
+    await t.get(all, { accept: TABLE, pick: (body) => body.rows?.map((row: Loose) => row.cells) ?? body })
+  },
   'custom objects: missing and odd values': async (t) => {
     const { widgets, all } = await widgetsWithColumns(t)
     const cells = (body: Loose) => withoutDates(body).rows.map((row: Loose) => row.cells)

@@ -250,6 +250,28 @@ conformance('versions', {
     await t.get(widgets.path(ns, 'v2'))
     await t.get(`${widgets.path(ns, 'v1')}/a`, { pick: (body) => body.kind })
   },
+  'webhook: answers that are no success': async (t) => {
+    let answer: (review: Loose) => Loose = convert
+    const { widgets } = await withWebhook(t, (review) => answer(review))
+    const ns = await t.namespace()
+    await t.must('POST', widgets.path(ns, 'v1'), { body: widgets.object('a', { spec: {} }, 'v1') })
+    const read = reader(t, widgets, ns)
+    for (const status of [400, 401, 403, 404, 405, 406, 409, 410, 415, 418, 422, 501, 502, 503, 504]) {
+      answer = () => status
+      await read()
+    }
+  },
+  'webhook: what cannot be converted is told before that the name is taken': async (t) => {
+    let answer: (review: Loose) => Loose = convert
+    const { widgets } = await withWebhook(t, (review) => answer(review))
+    const ns = await t.namespace()
+    await t.must('POST', widgets.path(ns, 'v1'), { body: widgets.object('a', { spec: {} }, 'v1') })
+    await t.post(widgets.path(ns, 'v2'), widgets.object('a', { spec: {} }, 'v2'))
+    answer = () => 422
+    await t.post(widgets.path(ns, 'v2'), widgets.object('a', { spec: {} }, 'v2'))
+    await t.post(widgets.path(ns, 'v2'), widgets.object('a', { spec: {} }, 'v2'), { query: { dryRun: 'All' } })
+    await t.post(widgets.path(ns, 'v1'), widgets.object('a', { spec: {} }, 'v1'))
+  },
   'webhook: a certificate that is not trusted': async (t) => {
     const { url } = await serveWebhook(t, convert)
     const conversion = (caBundle?: string) => ({

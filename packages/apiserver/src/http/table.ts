@@ -1,4 +1,13 @@
-import { compileJsonPath, humanDuration, type JsonPath, type KubeObject, stringify } from '@crosstie/kube'
+import {
+  compileJsonPath,
+  humanDuration,
+  type JsonPath,
+  JsonPathError,
+  type KubeObject,
+  printJson,
+  printNumber,
+  stringify,
+} from '@crosstie/kube'
 import type { Column } from '../definitions/definition.js'
 import type { Served, View } from '../serving/served.js'
 import { memberOf } from '../wire/member.js'
@@ -39,10 +48,21 @@ function columnsOf(served: Served): readonly TableColumn[] {
   if (!columns) {
     const { columns: own } = served.version
     const all = served.definition.crd || own.length === 0 ? [nameColumn, ...(own.length > 0 ? own : [ageColumn])] : own
-    columns = all.map(compileColumn)
+    columns = readable(all)
     compiled.set(served, columns)
   }
   return columns
+}
+
+/** A CRD may name a path that cannot be read. As on the real server, the columns before it are shown. */
+function readable(columns: readonly Column[]): readonly TableColumn[] {
+  const shown: TableColumn[] = []
+  try {
+    for (const column of columns) shown.push(compileColumn(column))
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error
+  }
+  return shown
 }
 
 export function tableRow(served: Served, object: KubeObject, include: IncludeObject, now: number): TableRow {
@@ -155,7 +175,8 @@ function cellOf(type: string, path: JsonPath, object: KubeObject, now: number, a
 }
 
 function printed(value: unknown): string {
-  return typeof value === 'object' ? stringify(value) : String(value)
+  if (typeof value === 'object') return printJson(value)
+  return typeof value === 'number' ? printNumber(value) : String(value)
 }
 
 /** `5m`, `3d4h`: how long ago, as kubectl says it; `<unknown>` for no time. */

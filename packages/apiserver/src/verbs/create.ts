@@ -61,13 +61,14 @@ export async function createDecoded(
   if (!dryRun && !options.byUpdate) checkNoRevision(decoded)
   const name = object.metadata.name!
   const key = served.key(request.namespace, name)
+  // What cannot be converted cannot be stored, whether there is room for it or not.
+  const stored = served.isStorage ? object : await toStorage(engine, request, object)
   if (engine.store.tip(key)) {
     await settled(engine, key)
     throw existing(request, object)
   }
   if (dryRun) return await imagined(engine, request, object, true)
   try {
-    const stored = served.isStorage ? object : await toStorage(engine, request, object)
     const [change] = await commit(engine, [{ do: 'put', key, object: stored, expect: 'absent' }])
     return await outcomeOf(request, change!.now, true)
   } catch (error) {

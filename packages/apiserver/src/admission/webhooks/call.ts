@@ -123,22 +123,28 @@ const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ])
 
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  406: 'the server was unable to respond with a content type that the client supports',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+}
+
 /** What client-go says of an answer that is no success. */
 function statusWords(status: number, body: string): string {
   const told = statusMessage(body)
   if (told !== undefined) return told
   const text = body.trim().slice(0, 2048)
-  if (status === 400) return 'the server rejected our request for an unknown reason'
-  if (status === 401) return 'the server has asked for the client to provide credentials'
-  if (status === 403) return text || 'forbidden'
-  if (status === 404) return 'the server could not find the requested resource'
-  if (status === 405) return 'the server does not allow this method on the requested resource'
-  if (status === 409) return 'the server reported a conflict'
-  if (status === 429) return 'the server has received too many requests and has asked us to try again later'
-  if (status === 503) return 'the server is currently unable to handle the request'
-  if (status === 504) {
-    return 'the server was unable to return a response in the time allotted, but may still be processing the request'
-  }
+  if (status === 403 || status === 415) return text || 'unknown'
+  if (status === 406 && text) return text
+  const words = statusTexts[status]
+  if (words !== undefined) return words
   if (status >= 500) {
     return `an error on the server (${JSON.stringify(text || 'unknown')}) has prevented the request from succeeding`
   }
