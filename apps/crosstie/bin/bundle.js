@@ -1,5 +1,5 @@
-const { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } = require('node:fs')
-const { dirname, join } = require('node:path')
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
+const { join } = require('node:path')
 const { setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 
@@ -16,8 +16,7 @@ const AFTER = '\n})'
  */
 exports.Bundle = class Bundle {
   #folder
-  #file
-  #kept
+  #code
   #parts = new Map()
   #taken = false
 
@@ -25,8 +24,7 @@ exports.Bundle = class Bundle {
   constructor(folder, command) {
     this.#folder = folder
     const name = /^[a-z]+$/.test(command ?? '') ? command : 'help'
-    this.#file = join(folder, 'code', `${process.versions.v8}-${process.arch}`, name)
-    this.#kept = readCode(this.#file)
+    this.#code = join(folder, 'code', `${process.versions.v8}-${process.arch}`, name)
   }
 
   main() {
@@ -44,9 +42,8 @@ exports.Bundle = class Bundle {
     const script = new Script(source, {
       filename,
       columnOffset: -BEFORE.length,
-      cachedData: this.#kept.get(name),
+      cachedData: this.#keptCode(name),
     })
-    this.#kept.delete(name)
     // As the first goes, so go the others, save those that only some runs read.
     if (this.#parts.size === 0) this.#taken = script.cachedDataRejected === false
     const module = { exports: {} }
@@ -57,48 +54,39 @@ exports.Bundle = class Bundle {
     return module.exports
   }
 
+  #keptCode(name) {
+    try {
+      return readFileSync(join(this.#code, name))
+    } catch {
+      return undefined // There is none yet.
+    }
+  }
+
   /** For the next run. */
   keepCode() {
     if (this.#taken) return
     usualFlags()
-    const parts = [...this.#parts].map(([name, { script }]) => [name, script.createCachedData()])
-    const index = Buffer.from(`${JSON.stringify(parts.map(([name, code]) => [name, code.length]))}\n`)
     try {
-      writeWhole(this.#file, Buffer.concat([index, ...parts.map(([, code]) => code)]))
+      mkdirSync(this.#code, { recursive: true })
+      // The first comes last: once it is there, all are.
+      for (const [name, { script }] of [...this.#parts].reverse()) {
+        writeWhole(join(this.#code, name), script.createCachedData())
+      }
     } catch {
       // Nobody may write here: it goes on working as it did.
     }
   }
 }
 
-/** V8 takes code only under the flags that it was made under, and the program turns this one as it goes. */
+/** V8 takes code only under the flags that it was made under, and the program turns these as it goes. */
 function usualFlags() {
   setFlagsFromString('--semi-space-growth-factor=2')
-}
-
-/** What was kept, by part; nothing when there is nothing that can be read. */
-function readCode(file) {
-  const kept = new Map()
-  try {
-    const bytes = readFileSync(file)
-    let at = bytes.indexOf('\n') + 1
-    for (const [name, length] of JSON.parse(bytes.toString('latin1', 0, at))) {
-      kept.set(name, bytes.subarray(at, at + length))
-      at += length
-    }
-  } catch {
-    // There is none yet.
-  }
-  return kept
+  setFlagsFromString('--heap-growing-percent=0')
 }
 
 /** Whole or not at all, even if the power goes. */
 function writeWhole(file, bytes) {
-  mkdirSync(dirname(file), { recursive: true })
   const next = `${file}.${process.pid}`
-  const handle = openSync(next, 'w')
-  writeSync(handle, bytes)
-  fsyncSync(handle)
-  closeSync(handle)
+  writeFileSync(next, bytes, { flush: true })
   renameSync(next, file)
 }
