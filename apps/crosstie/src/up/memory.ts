@@ -29,8 +29,9 @@ const COLLECTIONS = 3
  * V8 makes room for objects as if there were nothing else on the machine.
  *
  * Room for new ones stops growing early here: with 10,000 managed resources it
- * saves a quarter of the memory. V8 also takes the room away when it is idle, so
- * it must be let grow again. Room for old ones grows slowly while they are few.
+ * saves a quarter of the memory. V8 also takes the room away when there is little
+ * work; then it grows back in one step, since collecting little and often is dear.
+ * Room for old ones grows slowly while they are few.
  *
  * What the start and each burst of work leave behind V8 would keep until the next
  * one; here it is collected once the work is done.
@@ -38,13 +39,13 @@ const COLLECTIONS = 3
 export function keepMemorySmall(): void {
   const collector = new RestCollector()
   const look = () => {
-    const spaces = new Map(getHeapSpaceStatistics().map((space) => [space.space_name, space]))
-    const youngGrows = spaces.get('new_space')!.space_size < YOUNG_BYTES
-    const isSmall = spaces.get('old_space')!.space_used_size < SMALL_HEAP_BYTES
+    const spaces = getHeapSpaceStatistics()
+    const young = spaces.find(({ space_name }) => space_name === 'new_space')!.space_size
+    const old = spaces.find(({ space_name }) => space_name === 'old_space')!.space_used_size
     // Said each time: bin/bundle.js puts both back, or V8 would not take the code that it kept.
-    setFlagsFromString(`--semi-space-growth-factor=${youngGrows ? 2 : 1}`)
-    setFlagsFromString(`--heap-growing-percent=${isSmall ? SMALL_HEAP_GROWTH_PERCENT : 0}`)
-    collector.look()
+    setFlagsFromString(`--semi-space-growth-factor=${Math.max(1, Math.floor(YOUNG_BYTES / young))}`)
+    setFlagsFromString(`--heap-growing-percent=${old < SMALL_HEAP_BYTES ? SMALL_HEAP_GROWTH_PERCENT : 0}`)
+    collector.look(spaces.reduce((sum, { space_size }) => sum + space_size, 0))
   }
   look()
   setInterval(look, LOOK_EVERY_MS).unref()
@@ -58,14 +59,13 @@ class RestCollector {
   /** What the heap took after the last collection. */
   #settled = 0
 
-  look(): void {
+  look(heapBytes: number): void {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#before)
     this.#before = now
-    const { heapTotal } = process.memoryUsage()
-    this.#settled = Math.min(this.#settled, heapTotal)
+    this.#settled = Math.min(this.#settled, heapBytes)
     this.#resting = utilization < REST ? this.#resting + 1 : 0
-    const worth = heapTotal > this.#settled * WORTH_FACTOR + WORTH_BYTES && heapTotal < HEAP_BYTES_MAX
+    const worth = heapBytes > this.#settled * WORTH_FACTOR + WORTH_BYTES && heapBytes < HEAP_BYTES_MAX
     if (!worth || this.#resting < RESTING_LOOKS) return
     collect()
     this.#resting = 0
