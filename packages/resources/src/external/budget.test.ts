@@ -24,6 +24,15 @@ test('a burst is free, then calls keep the pace', async () => {
   assert.ok(now() >= 1_900 && now() <= 2_200, `${now()}`)
 })
 
+test('nobody waits who need not, and nobody overtakes those who do', async () => {
+  const { budget } = timed()
+  for (let i = 0; i < 5; i++) assert.equal(budget.take(), undefined)
+  const order: number[] = []
+  const waiting = [1, 2, 3].map((who) => budget.take()!.then(() => order.push(who)))
+  await Promise.all(waiting)
+  assert.deepEqual(order, [1, 2, 3])
+})
+
 test('being throttled halves the pace, success restores it slowly, other credentials go on', async () => {
   const { budget, other, now } = timed()
   budget.note(new ThrottledError('slow down', { retryAfterSeconds: 3 }))

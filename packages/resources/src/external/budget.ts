@@ -53,6 +53,7 @@ class TokenBucket implements Budget {
   #pace = 1
   #closedUntil = 0
   #line: Promise<void> = Promise.resolve()
+  #inLine = 0
 
   constructor(options: BudgetOptions) {
     this.#options = options
@@ -60,8 +61,13 @@ class TokenBucket implements Budget {
     this.#filledAt = options.clock.now()
   }
 
-  take(signal?: AbortSignal): Promise<void> {
-    const turn = this.#line.then(() => this.#wait(signal))
+  take(signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#inLine === 0 && !signal?.aborted && this.#waitFor() <= 0) {
+      this.#tokens -= 1
+      return undefined
+    }
+    this.#inLine++
+    const turn = this.#line.then(() => this.#wait(signal)).finally(() => this.#inLine--)
     // One who gave up waiting must not hold up those behind.
     this.#line = turn.catch(() => {})
     return turn
