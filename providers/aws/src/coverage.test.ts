@@ -89,37 +89,28 @@ coversInputs(routeTable, {
 })
 
 const older = 'the older way to state one rule: ingress and egress have it as a list'
+const ofRules = {
+  ...made,
+  cidrIp: older,
+  fromPort: older,
+  toPort: older,
+  ipProtocol: older,
+  sourceSecurityGroupName: older,
+  sourceSecurityGroupOwnerId: older,
+  groupId: 'the external name',
+  'ipPermissions.userIdGroupPairs.peeringStatus': 'told, not set',
+}
 
 coversInputs(securityGroup, {
   CreateSecurityGroup: { input: CreateSecurityGroupRequest$, leftOut: made },
   AuthorizeSecurityGroupIngress: {
     input: AuthorizeSecurityGroupIngressRequest$,
-    leftOut: {
-      ...made,
-      cidrIp: older,
-      fromPort: older,
-      toPort: older,
-      ipProtocol: older,
-      sourceSecurityGroupName: older,
-      sourceSecurityGroupOwnerId: older,
-      groupId: 'the external name',
-      'ipPermissions.userIdGroupPairs.peeringStatus': 'told, not set',
-    },
+    leftOut: ofRules,
     otherwise: { ipPermissions: 'ingress' },
   },
   AuthorizeSecurityGroupEgress: {
     input: AuthorizeSecurityGroupEgressRequest$,
-    leftOut: {
-      ...made,
-      cidrIp: older,
-      fromPort: older,
-      toPort: older,
-      ipProtocol: older,
-      sourceSecurityGroupName: older,
-      sourceSecurityGroupOwnerId: older,
-      groupId: 'the external name',
-      'ipPermissions.userIdGroupPairs.peeringStatus': 'told, not set',
-    },
+    leftOut: ofRules,
     otherwise: { ipPermissions: 'egress' },
   },
   IpPermission: {

@@ -31,7 +31,7 @@ import { nodeGroup } from './eks/nodegroup.js'
 import { dbInstance } from './rds/dbinstance.js'
 import { dbSubnetGroup } from './rds/dbsubnetgroup.js'
 import { fieldName, fromApi, type Shape, toApi } from './shapes.js'
-import { membersWithoutField } from './testing/fields.js'
+import { membersWithoutField } from './testing/coverage.js'
 
 const name = 'it is the external name'
 const token = 'it is the token of the create'

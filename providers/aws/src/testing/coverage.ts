@@ -29,6 +29,13 @@ export function coversInputs(kind: ManagedKind, inputs: Readonly<Record<string, 
   }
 }
 
+/** Which members of the SDK's shapes a kind has no field for, by path, in order. */
+export function membersWithoutField(kind: ManagedKind, shapes: readonly Shape[]): readonly string[] {
+  const { parameters } = kind
+  const none = { leftOut: {}, otherwise: {} }
+  return [...new Set(shapes.flatMap((shape) => [...uncovered(parameters, parameters, shape, '', none)]))].sort()
+}
+
 type Node = ManagedKind['parameters']
 
 function* uncovered(
@@ -41,11 +48,19 @@ function* uncovered(
   for (const [name, { shape: inner }] of membersOf(shape)) {
     const here = path + name
     if (known.leftOut[here] !== undefined) continue
+    // EC2 wraps what may be left unset: the field itself stands for it.
+    if (name === 'value' && node.type === 'boolean') continue
     const other = known.otherwise[here]
     const field = other === undefined ? node.fields?.[name] : fieldAt(root, other)
     if (!field) yield here
-    else if (field.type === 'object') yield* uncovered(root, field, inner, `${here}.`, known)
-    else if (field.items?.type === 'object') yield* uncovered(root, field.items, itemsOf(inner), `${here}.`, known)
+    else
+      yield* uncovered(
+        root,
+        field.items ?? field,
+        membersOf(inner).size > 0 ? inner : itemsOf(inner),
+        `${here}.`,
+        known,
+      )
   }
 }
 
