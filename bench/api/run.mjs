@@ -3,9 +3,10 @@
 // CPU seconds are those of the server processes; on a noisy machine they and the ratios tell more than wall time.
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildLoadgen } from '../programs.mjs'
 import { cpuSeconds, processTree, residentMb } from './processes.mjs'
 import { fanOut, firstWrite, tableLists } from './workloads.mjs'
 
@@ -47,15 +48,6 @@ for (const [name, describe] of Object.entries(targets)) {
   results[name] = await measure(name, describe)
 }
 report(results)
-
-function buildLoadgen() {
-  const cache = process.env.CROSSTIE_CACHE ?? join(homedir(), '.cache', 'crosstie')
-  mkdirSync(cache, { recursive: true })
-  const program = join(cache, 'loadgen')
-  const env = { ...process.env, CGO_ENABLED: '0' }
-  execFileSync('go', ['build', '-o', program, '.'], { cwd: join(root, 'bench/loadgen'), env, stdio: 'inherit' })
-  return program
-}
 
 async function measure(name, describe) {
   const folder = mkdtempSync(join(tmpdir(), `bench-${name}-`))

@@ -3,13 +3,13 @@
 // `--writes` says of which kinds how many changes there were for each claim; following them costs the server something too.
 // The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
 // tell more than wall time on a noisy machine.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import { cpuSeconds, processTree, residentMb } from '../api/processes.mjs'
+import { startProgram } from '../programs.mjs'
 
 const root = new URL('../..', import.meta.url).pathname
 const { values } = parseArgs({
@@ -199,20 +199,7 @@ async function eventually(run) {
 }
 
 function begin(args, words, profiled) {
-  const profile = values.profile && profiled ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
-  const child = spawn(process.execPath, [...profile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  return new Promise((resolve, reject) => {
-    let text = ''
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      for (const line of chunk.split('\n')) if (/WARN|ERROR/.test(line)) console.error(line)
-    })
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-      if (words.test(text)) resolve(child)
-    })
-    child.on('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)))
-  })
+  return startProgram(args, words, { profile: profiled && values.profile, begun: (child) => running.add(child) })
 }
 
 async function stop(child) {

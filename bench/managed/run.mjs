@@ -2,13 +2,14 @@
 //   node bench/managed/run.mjs [--n 1000,10000] [--only embedded|kubernetes] [--settle 60] [--steady 60s] [--profile DIR]
 // The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
 // tell more than wall time on a noisy machine.
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { processTree, residentMb } from '../api/processes.mjs'
+import { buildLoadgen, startProgram } from '../programs.mjs'
 
 const root = new URL('../..', import.meta.url).pathname
 const { values } = parseArgs({
@@ -32,15 +33,6 @@ for (const n of values.n.split(',').map(Number)) {
 }
 console.table(rows)
 
-function buildLoadgen() {
-  const cache = process.env.CROSSTIE_CACHE ?? join(homedir(), '.cache', 'crosstie')
-  mkdirSync(cache, { recursive: true })
-  const program = join(cache, 'loadgen')
-  const env = { ...process.env, CGO_ENABLED: '0' }
-  execFileSync('go', ['build', '-o', program, '.'], { cwd: join(root, 'bench/loadgen'), env, stdio: 'inherit' })
-  return program
-}
-
 async function measure(engine, n) {
   const folder = mkdtempSync(join(tmpdir(), `bench-managed-${engine}-`))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -48,7 +40,8 @@ async function measure(engine, n) {
   const metricUrl = `http://127.0.0.1:${port}/metrics`
   const children = []
   const begin = async (name, args, words) => {
-    const child = await start(name, args, words)
+    const profile = name === 'oracle' ? undefined : values.profile
+    const child = await startProgram(args, words, { profile })
     children.push(child)
     return child
   }
@@ -121,22 +114,6 @@ async function kubernetes(begin, kubeconfig) {
   )
   const programs = ['kube-apiserver', 'etcd']
   return processTree(oracle.pid).filter(({ name }) => programs.includes(name))
-}
-
-function start(name, args, words) {
-  const profile = values.profile && name !== 'oracle' ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
-  const child = spawn(process.execPath, [...profile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  return new Promise((resolve, reject) => {
-    let text = ''
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      for (const line of chunk.split('\n')) if (/WARN|ERROR/.test(line)) console.error(line)
-    })
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-      if (words.test(text)) resolve(child)
-    })
-    child.on('exit', (code) => reject(new Error(`${name} ended with ${code}: ${text}`)))
-  })
 }
 
 async function stop(child) {
