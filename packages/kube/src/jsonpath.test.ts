@@ -16,7 +16,8 @@ const document = {
 
 const cases: Record<string, { path: string; want: unknown[]; because: string }> = {
   Field: { path: '.metadata.name', want: ['a'], because: 'dots walk fields' },
-  Quoted: { path: ".metadata.labels['x.y/z']", want: ['1'], because: 'quotes keep dots' },
+  Quoted: { path: ".metadata.labels['x\\.y/z']", want: ['1'], because: 'a name in quotes' },
+  QuotedPath: { path: ".['metadata.name']", want: ['a'], because: 'quotes do not keep dots' },
   Escaped: { path: '.metadata.labels.x\\.y/z', want: ['1'], because: 'so does a backslash' },
   Missing: { path: '.spec.nothing', want: [], because: 'absence is no error' },
   Inherited: { path: '.metadata.constructor', want: [], because: 'only own fields count' },
@@ -38,6 +39,6 @@ for (const [name, { path, want, because }] of Object.entries(cases)) {
   test(name, () => assert.deepEqual(compileJsonPath(path)(document), want, because))
 }
 
-for (const path of ['.a[', '.a[?(@.x', '.a[x y]', '.a....b']) {
+for (const path of ['.a[', '.a[?(@.x', '.a[x y]', '.a["b"]', '.a....b']) {
   test(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), JsonPathError))
 }

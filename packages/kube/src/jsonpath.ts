@@ -94,8 +94,9 @@ class Parser {
 
   #selector(part: string): Step {
     if (part === '*') return children
-    const quoted = /^'(.*)'$|^"(.*)"$/.exec(part)
-    if (quoted) return field((quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1'))
+    const quoted = /^'([^']*)'$/.exec(part)
+    // Quotes do not keep a dot: upstream reads what they hold as a path, and double quotes not at all.
+    if (quoted) return chain(new Parser(`.${quoted[1]!}`).steps())
     if (/^-?\d+$/.test(part)) return index(Number(part))
     const slice = /^(-?\d*):(-?\d*)(?::(-?\d*))?$/.exec(part)
     if (slice) return sliceStep(slice[1]!, slice[2]!, slice[3])
@@ -132,6 +133,10 @@ class Parser {
   #fail(why: string): never {
     throw new JsonPathError(`${why} at position ${this.#at} of "${this.#text}"`)
   }
+}
+
+function chain(steps: readonly Step[]): Step {
+  return (values, root) => steps.reduce((found, step) => step(found, root), values)
 }
 
 function field(name: string): Step {
@@ -197,8 +202,7 @@ function filterStep(body: string, fail: (why: string) => never): Step {
   const test = parts ? (compare[parts[2]!] ?? (() => false)) : undefined
   return (values, root) =>
     values.flatMap((value) => {
-      const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
-      return items.filter((item) => {
+      return (Array.isArray(value) ? value : []).filter((item) => {
         const found = left(item, root)
         if (!test || !right) return found.length > 0
         return found.length > 0 && test(found[0], right(item, root)[0])

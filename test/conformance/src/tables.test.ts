@@ -173,10 +173,15 @@ conformance('tables', {
       '.spec.l[0:2:]',
       '.spec.l[0:2:-1]',
       '.spec.l[1:9:1]',
+      ".spec['o.z.k']",
+      ".spec['dot\\.ted']",
+      ".spec['dot.ted']",
+      ".spec['f', 'o.z.k']",
+      '.spec.o[?(@.k)]',
     ]
     const named = paths.map((jsonPath, i) => ({ name: `C${i}`, type: 'string', jsonPath }))
     const { widgets, all } = await widgetsWithColumns(t, named)
-    const odd = { o: { z: { k: 'v' }, a: '<&>' }, f: 1234567.5, l: ['x', 'y'] }
+    const odd = { o: { z: { k: 'v' }, a: '<&>' }, f: 1234567.5, l: ['x', 'y'], 'dot.ted': 't' }
     await t.must('POST', all, { body: widgets.object('a', { spec: odd }) })
     await t.get(all, { accept: TABLE, pick: (body) => body.rows?.map((row: Loose) => row.cells) ?? body })
   },
