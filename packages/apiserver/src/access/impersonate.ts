@@ -19,6 +19,9 @@ interface Requested {
 const EXTRA_PREFIX = 'impersonate-extra-'
 const AUTHENTICATION_GROUP = 'authentication.k8s.io'
 
+/** Refused before anybody knows who asks: the real server answers in plain text then. */
+export class MisplacedImpersonation extends StatusError {}
+
 /**
  * The user that a request acts as: the one it came from, or the one its
  * Impersonate headers name, if the first may impersonate every part of the
@@ -120,5 +123,5 @@ function withoutUser({ groups, extra, uid }: Requested, path: string): StatusErr
     ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
   ]
   const why = `requested [${parts.join(' ')}] without impersonating a user`
-  return new StatusError(500, 'InternalError', `Internal Server Error: ${JSON.stringify(path)}: ${why}`)
+  return new MisplacedImpersonation(500, 'InternalError', `Internal Server Error: ${JSON.stringify(path)}: ${why}`)
 }

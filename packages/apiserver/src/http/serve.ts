@@ -2,7 +2,7 @@ import { badRequest, messageOf, notFound, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
-import { impersonatorOf } from '../access/impersonate.js'
+import { impersonatorOf, MisplacedImpersonation } from '../access/impersonate.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
 import type { UserInfo } from '../access/user.js'
 import type { Engine } from '../engine.js'
@@ -187,9 +187,8 @@ async function fail(
     sendText(exchange, 404, '404 page not found\n')
     return
   }
-  if (error instanceof StatusError && error.code === 500 && error.message.startsWith('Internal Server Error: ')) {
-    // Before anybody knows who asks, the real server answers in plain text.
-    sendText(exchange, 500, `${error.message}\n`)
+  if (error instanceof MisplacedImpersonation) {
+    sendText(exchange, error.code, `${error.message}\n`)
     return
   }
   if (!(error instanceof StatusError)) site.report(`${exchange.method} ${exchange.url.split('?', 1)[0]}`, error)
