@@ -77,7 +77,11 @@ async function measure(engine, n) {
       [...server, { name: 'crosstie', pid: controllers.pid }].map(({ name, pid }) => `${name}=${pid}`).join(',')
     const load = (workload, ...args) => {
       const common = ['--kubeconfig', kubeconfig, '--n', String(n), '--pids', pids(), '--metric-url', metricUrl]
-      return JSON.parse(execFileSync(loadgen, [workload, ...common, ...args], { encoding: 'utf8', maxBuffer: 1e8 }))
+      const text = execFileSync(loadgen, [workload, ...common, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
+      const result = JSON.parse(text)
+      // At once: with 100,000 resources the next step takes its time.
+      console.error(JSON.stringify({ engine, ...result }))
+      return result
     }
     await served(metricUrl)
     const row = { engine, n }
@@ -99,7 +103,6 @@ async function measure(engine, n) {
     row['restart s'] = restarted.wall_s
     const gone = load('w1d', '--concurrency', values.concurrency)
     row['ms CPU to delete'] = Math.round((gone.cpu_s.total * 1e5) / n) / 100
-    for (const result of [ready, steady, restarted, gone]) console.error(JSON.stringify({ engine, ...result }))
   } finally {
     for (const child of children.reverse()) await stop(child)
     rmSync(folder, { recursive: true, force: true })
