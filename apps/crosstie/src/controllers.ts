@@ -8,7 +8,15 @@ import {
   sleep,
   stopper,
 } from '@crosstie/controller'
-import { type Client, groupResource, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import {
+  type Client,
+  groupResource,
+  type KubeObject,
+  type Metrics,
+  messageOf,
+  steadyClock,
+  systemClock,
+} from '@crosstie/kube'
 import {
   aggregateClassCrd,
   aggregateController,
@@ -90,7 +98,6 @@ export class ControlPlane implements AsyncDisposable {
     const { kinds } = options.registry
     const clock = systemClock
     this.#informers = new Informers(client, {
-      clock,
       log,
       watchList: options.watchList,
       pageSize: PAGE_SIZE,
@@ -99,7 +106,6 @@ export class ControlPlane implements AsyncDisposable {
     })
     this.#controllers = new Controllers({
       informers: this.#informers,
-      clock,
       metrics,
       log,
       concurrency: options.concurrency,
@@ -156,7 +162,7 @@ export class ControlPlane implements AsyncDisposable {
 
   #budgets(): Budgets {
     const perSecond = this.#options.callsPerSecond ?? CALLS_PER_SECOND
-    return budgets({ perSecond, burst: 5 * perSecond, clock: systemClock, sleep })
+    return budgets({ perSecond, burst: 5 * perSecond, clock: steadyClock, sleep })
   }
 
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { type Server, startServer } from '@crosstie/apiserver'
 import { silentLog } from '@crosstie/controller'
 import {
@@ -17,7 +18,7 @@ import {
   type WatchOptions,
 } from '@crosstie/kube'
 import type { ManagedKind } from '@crosstie/resources'
-import { defineProviderConfig } from '@crosstie/resources/provider'
+import { defineProviderConfig, ThrottledError } from '@crosstie/resources/provider'
 import { type CloudCall, SimulatedCloud, thingOf, throttled } from '@crosstie/resources/testing'
 import { ControlPlane } from './controllers.js'
 
@@ -296,7 +297,50 @@ describe('load: some thousands of resources', LONG, () => {
     assert.equal(single.cloud.made, COUNT)
     await quiet()
   })
+
+  test(
+    'those who wait for credentials that are used up keep nobody with others waiting, and say nothing',
+    LONG,
+    async () => {
+      const metadata = { name: 'other' }
+      const spec = { credentials: { source: 'None' } }
+      await client.create(config.type, {
+        apiVersion: apiVersionOf(config.type),
+        kind: 'ProviderConfig',
+        metadata,
+        spec,
+      })
+      const objects = await list(single)
+    const [victim = ''] = objects.map(nameOf)
+      single.outage = () => new ThrottledError('come again tomorrow', { retryAfterSeconds: 24 * 3600 })
+      await edit(single, [victim], 4)
+      await until('one was told so', async () => isFailing(await client.get(single.kind.type, { name: victim })))
+      single.outage = undefined
+      const told = await list(single)
+      // More than may be worked on at once, all of one kind.
+      await edit(single, objects.map(nameOf).slice(1, 400), 4)
+      await inBatches(
+        Array.from({ length: 20 }, (_, i) => i),
+        async (i) => {
+          const { type } = single.kind
+          const forProvider = { region: 'r', flavor: 'sweet', size: 5 }
+          const named = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name: `other-${i}` } }
+          await client.create(type, { ...named, spec: { providerConfigRef: metadata, forProvider } } as KubeObject)
+        },
+      )
+      await until('those with other credentials are made', () => atSize(single, 5) === 20)
+      await until('and well', async () => (await list(single)).filter(isOther).every(isInStep))
+      const status = (found: readonly KubeObject[]) =>
+        found.filter((object) => !isOther(object)).map((object) => JSON.stringify(object['status']))
+      assert.ok(isDeepStrictEqual(status(await list(single)), status(told)), 'of the others there is no news')
+      assert.equal(atSize(single, 4), 0)
+    },
+  )
 })
+
+const isFailing = (object: KubeObject) =>
+  conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'False')
+const isOther = ({ metadata }: KubeObject) => metadata.name!.startsWith('other-')
 
 const versionOf = ({ metadata }: KubeObject) => `${metadata.name} ${metadata.resourceVersion}`
 const nameOf = ({ metadata }: KubeObject) => metadata.name!

@@ -1,5 +1,6 @@
 // For those who test a provider.
 export {
+  type Cloud,
   type CloudCall,
   type CloudCapabilities,
   type CloudOptions,

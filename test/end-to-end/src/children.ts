@@ -32,11 +32,15 @@ export class Child implements AsyncDisposable {
     return this.#exited
   }
 
-  /** Waits for words in what it prints; undefined when it ends without them. */
-  async says(words: RegExp, withinMs = 180_000): Promise<RegExpExecArray | undefined> {
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name)
+  }
+
+  /** Waits for words in what it prints, after so much of it; undefined when it ends without them. */
+  async says(words: RegExp, withinMs = 180_000, since = 0): Promise<RegExpExecArray | undefined> {
     const deadline = Date.now() + withinMs
     for (;;) {
-      const found = words.exec(this.output) ?? words.exec(this.errors)
+      const found = words.exec(this.output.slice(since)) ?? words.exec(this.errors)
       if (found) return found
       if (this.#exited) return undefined
       if (Date.now() > deadline) throw new Error(`it never said ${words}: ${this.output}${this.errors}`)

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer as createProxy } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Server, startServer, writeKubeconfig } from '@crosstie/apiserver'
-import { type Access, HttpClient, Informers, kubeconfigAccess, staticAccess } from '@crosstie/controller'
+import {
+  type Access,
+  HttpClient,
+  Informers,
+  inClusterAccess,
+  kubeconfigAccess,
+  staticAccess,
+} from '@crosstie/controller'
 import type { Client, KubeObject, ResourceType, StatusError } from '@crosstie/kube'
 import { clientContract } from '@crosstie/kube/testing'
 import { eventually } from './kubectl.js'
@@ -158,6 +165,31 @@ test('an exec plugin tells who we are, and is asked again when that is refused',
   assert.equal(await refusal(), 'Unauthorized')
   await writeFile(file, token)
   assert.equal(await refusal(), 'Forbidden', 'it knows us now')
+  await server.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('the account of a pod: the files that Kubernetes puts there lead to the server, and tell who we are', {
+  timeout: 300_000,
+}, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
+  const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+  const { server: url, ca, client: certificate } = server.adminAccess()
+  using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
+  const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))
+  const token = (await stranger.headers())['authorization']!.slice('Bearer '.length)
+  const accountDir = join(dataDir, 'serviceaccount')
+  await mkdir(accountDir)
+  await writeFile(join(accountDir, 'token'), `${token}\n`)
+  await writeFile(join(accountDir, 'ca.crt'), ca)
+  const { hostname, port } = new URL(url)
+  const environment = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
+  using client = new HttpClient(inClusterAccess({ environment, accountDir }))
+  const review = { group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', namespaced: false }
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} } as KubeObject
+  const answer = await client.create({ ...review, resource: 'selfsubjectreviews' }, asked)
+  const { username } = (answer['status'] as { userInfo: { username: string } }).userInfo
+  assert.match(username, /^system:serviceaccount:default:stranger-/)
   await server.close()
   await rm(dataDir, { recursive: true, force: true })
 })

@@ -9,6 +9,8 @@ const script = fileURLToPath(new URL('../../../scripts/oracle.mjs', import.meta.
 /** A real kube-apiserver, or why there is none here. */
 export interface RealKubernetes extends AsyncDisposable {
   readonly kubeconfig: string
+  /** Kills kube-apiserver without a word and starts it again; resolves when it is ready. */
+  restart(): Promise<void>
 }
 
 /** On a new machine its programs are built first. */
@@ -22,6 +24,11 @@ export async function startRealKubernetes(): Promise<RealKubernetes | string> {
   }
   return {
     kubeconfig,
+    async restart() {
+      const since = child.output.length
+      child.signal('SIGUSR2')
+      await child.says(/^restarted: /m, PATIENCE_MS, since)
+    },
     async [Symbol.asyncDispose]() {
       await child.stop()
       await rm(kubeconfig, { force: true })

@@ -7,6 +7,7 @@ import {
   messageOf,
   type ObjectKey,
   type ResourceType,
+  steadyClock,
   systemClock,
   timestamp,
 } from '@crosstie/kube'
@@ -83,7 +84,7 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   const options = {
     world,
     features: featuresOf(values),
-    budgets: budgets({ perSecond: CALLS_PER_SECOND, burst: 5 * CALLS_PER_SECOND, clock: systemClock, sleep }),
+    budgets: budgets({ perSecond: CALLS_PER_SECOND, burst: 5 * CALLS_PER_SECOND, clock: steadyClock, sleep }),
   }
   const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
     plan(options, subjects, signal),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
-import { type Client, groupResource, Metrics, systemClock } from '@crosstie/kube'
+import { type Client, groupResource, Metrics, steadyClock } from '@crosstie/kube'
 import type { ConversionService, ManagedKind } from '@crosstie/resources'
 import { parseAddress } from '../address.js'
 import { type Command, countOf, EXIT_OK } from '../command.js'
@@ -126,7 +126,7 @@ async function standAlone(options: Options, signal: AbortSignal): Promise<void> 
 }
 
 async function leadWhenElected(options: Options, group: Group, signal: AbortSignal): Promise<void> {
-  const lock = new LeaseLock({ ...group, clock: systemClock, name: NAME, durationMs: PATIENCE.durationMs })
+  const lock = new LeaseLock({ ...group, clock: steadyClock, name: NAME, durationMs: PATIENCE.durationMs })
   const lead = async (leading: AbortSignal) => {
     const plane = new ControlPlane(options)
     if (!leading.aborted) await once(leading, 'abort')

@@ -9,7 +9,7 @@ import {
   type ListOptions,
   type ResourceType,
   StatusError,
-  systemClock,
+  steadyClock,
   type WatchEvent,
 } from '@crosstie/kube'
 import { keyTextOf } from '../key.js'
@@ -78,7 +78,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.type = type
     this.#client = client
     this.#options = options
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock ?? steadyClock
     this.#random = options.random ?? Math.random
     this.#log = (options.log ?? silentLog).with({ resource: groupResource(type) })
     this.#watchList = options.watchList ?? false

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@crosstie/kube'
+import { type Clock, steadyClock } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
 import { sleep } from '../sleep.js'
 import type { LeaseLock } from './lease.js'
@@ -27,7 +27,7 @@ export interface ElectionOptions {
 
 /** Leads whenever it can, until the signal aborts. At most one of all who use the same lease leads at any time. */
 export async function runElection(options: ElectionOptions, signal: AbortSignal): Promise<void> {
-  const { lock, clock = systemClock, random = Math.random, log = silentLog, patience = PATIENCE } = options
+  const { lock, clock = steadyClock, random = Math.random, log = silentLog, patience = PATIENCE } = options
   const pause = () => sleep(patience.retryMs * (1 + 0.2 * random()), signal)
   const attempt = () => tryHold(lock, patience, log, signal)
   while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, StatusError } from '@crosstie/kube'
+import { type Client, StatusError, steadyClock } from '@crosstie/kube'
 import { MemoryApi, until } from '../testing/memory.js'
 import { type Patience, runElection } from './election.js'
 import { hashText, ownerOf } from './hash.js'
@@ -150,4 +150,20 @@ test('processes share the shards, and the last one standing has them all', async
   stops.get('b')!.abort()
   await Promise.all(group.map(({ running }) => running))
   assert.equal(a.held.size + b.held.size, 0)
+})
+
+test('a clock that is set, by whichever way, neither costs the lease nor gives it to another', async (t) => {
+  const api = new MemoryApi()
+  const [a, b] = ['a', 'b'].map((identity) => lockOf(api, identity, steadyClock)) as [LeaseLock, LeaseLock]
+  assert.equal(await a.hold(), true)
+  assert.equal(await b.hold(), false)
+  const now = Date.now()
+  for (const hours of [1, -1, 10_000]) {
+    t.mock.method(Date, 'now', () => now + hours * 3_600_000)
+    const { renewedAt } = a
+    assert.equal(await b.hold(), false, 'nobody was silent for long')
+    assert.equal(await a.hold(), true)
+    assert.ok(a.renewedAt! >= renewedAt! && a.renewedAt! - renewedAt! < 3_600_000, 'nor does it think so itself')
+    t.mock.restoreAll()
+  }
 })

@@ -1,4 +1,4 @@
-import { type Client, type Clock, isNotFound, type KubeObject, systemClock } from '@crosstie/kube'
+import { type Client, type Clock, isNotFound, type KubeObject, steadyClock } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
 import type { Share } from '../loop/controllers.js'
 import { sleep } from '../sleep.js'
@@ -44,7 +44,7 @@ export class Shards implements Share {
 
   constructor(options: ShardsOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock ?? steadyClock
     this.#log = options.log ?? silentLog
     this.#patience = options.patience ?? PATIENCE
     const { client, namespace, name, identity, count } = options

@@ -48,6 +48,22 @@ test('a change wakes the controller of its kind', async () => {
   await stop()
 })
 
+test('a clock that is set back holds up neither polls nor what failed', async (t) => {
+  const runs = { polled: 0, failing: 0 }
+  const { api, stop } = await running(async ({ name }) => {
+    runs[name as keyof typeof runs]++
+    return name === 'polled' ? { after: 'poll', seconds: 0.01 } : { after: 'backoff' }
+  })
+  for (const name of Object.keys(runs)) await api.create(THINGS, thing(name))
+  await until(() => runs.polled > 1 && runs.failing > 1)
+  const earlier = Date.now() - 3_600_000
+  t.mock.method(Date, 'now', () => earlier)
+  const { polled, failing } = runs
+  await until(() => runs.polled > polled + 2 && runs.failing > failing + 2)
+  t.mock.restoreAll()
+  await stop()
+})
+
 test('changes that a run makes itself do not start another', async () => {
   const own = new Set<string>()
   let runs = 0

@@ -4,7 +4,7 @@ import {
   type Metrics,
   type ObjectKey,
   type ResourceType,
-  systemClock,
+  steadyClock,
 } from '@crosstie/kube'
 import type { Change } from '../informer/informer.js'
 import type { Informers } from '../informer/informers.js'
@@ -112,7 +112,7 @@ export class Controllers implements AsyncDisposable {
 
   constructor(options: ControllersOptions) {
     this.#informers = options.informers
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock ?? steadyClock
     this.#log = options.log ?? silentLog
     this.#limit = options.concurrency ?? CONCURRENCY
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS

@@ -57,6 +57,26 @@ test('failures wait longer each time, success forgets them', (t) => {
   assert.deepEqual(keysOf(takeAll(queue)), ['x'])
 })
 
+test('one that has to wait for its turn stays as urgent as it was, and is not failing more for it', (t) => {
+  const queue = queueAt(t, ['a', 10])
+  queue.add('a', 'urgent')
+  queue.add('a', 'routine', 'routine')
+  const [first, second] = takeAll(queue) as [Task, Task]
+  queue.done(first, { after: 'backoff' })
+  t.mock.timers.tick(1_000)
+  queue.done(queue.take()!, { after: 'turn', seconds: 3 })
+  queue.done(second, { after: 'turn', seconds: 3 })
+  t.mock.timers.tick(2_900)
+  assert.deepEqual(takeAll(queue), [])
+  t.mock.timers.tick(200)
+  const [again, last] = takeAll(queue) as [Task, Task]
+  assert.deepEqual(keysOf([again, last]), ['urgent', 'routine'])
+  queue.done(again, { after: 'backoff' })
+  assert.equal(queue.depth('a').waiting, 1)
+  t.mock.timers.tick(450)
+  assert.deepEqual(keysOf(takeAll(queue)), ['urgent'], 'as after the second failure')
+})
+
 test('fresh and failing objects go before polls, which are not forgotten', (t) => {
   const queue = queueAt(t, ['a', 1000])
   for (let i = 0; i < 20; i++) queue.add('a', `poll-${i}`, 'routine')

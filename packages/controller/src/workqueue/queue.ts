@@ -3,11 +3,15 @@ import { type BackoffOptions, backoffMs } from './backoff.js'
 import { Fifo } from './fifo.js'
 import { TimeHeap } from './heap.js'
 
-/** When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace. */
+/**
+ * When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace; `turn`
+ * is for one that nothing could be done about yet, and is neither well nor failing for that.
+ */
 export type Next =
   | { readonly after: 'never' }
   | { readonly after: 'backoff' }
   | { readonly after: 'poll'; readonly seconds: number }
+  | { readonly after: 'turn'; readonly seconds: number }
 
 /** Fresh and failing objects are urgent; looking again at what was well is routine. */
 export type Priority = 'urgent' | 'routine'
@@ -146,11 +150,12 @@ export class WorkQueue {
     if (entry?.state !== 'running') throw new Error(`${task.lane} ${task.key} is not being worked on`)
     lane.running--
     entry.state = 'idle'
-    entry.failures = next.after === 'backoff' ? entry.failures + 1 : 0
+    if (next.after !== 'turn') entry.failures = next.after === 'backoff' ? entry.failures + 1 : 0
     if (entry.again) {
       entry.again = false
       this.#makeReady(entry, 'urgent')
     } else if (next.after === 'never') this.#drop(lane, entry)
+    else if (next.after === 'turn') this.#wait(entry, entry.priority, this.#options.clock.now() + next.seconds * 1000)
     else if (next.after === 'poll')
       this.#wait(entry, 'routine', roundUp(this.#options.clock.now() + next.seconds * 1000))
     else this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(entry.failures, this.#options.backoff))

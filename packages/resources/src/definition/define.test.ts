@@ -201,6 +201,34 @@ const refused: Record<string, { readonly because: RegExp; readonly given: () => 
     because: /XN2: only a create under a chosen name/,
     given: () => define(s.object({}), { name: 'assigned', idempotentCreate: true }),
   },
+  ImmutableInList: {
+    because: /MR11: rules.port is immutable inside a list/,
+    given: () => define(s.object({ rules: s.list(s.object({ port: s.integer({ immutable: true }) })) })),
+  },
+  SensitiveInList: {
+    because: /MR10: users.password is a reference inside a list/,
+    given: () => define(s.object({ users: s.list(s.object({ name: s.string(), password: s.sensitive() })) })),
+  },
+  DeclaredReference: {
+    because: /MR10: vpcId adds a field vpcIdRef that is declared too/,
+    given: () =>
+      define(s.object({ vpcId: s.reference(s.string(), { to: () => vpcType }), vpcIdRef: s.optional(s.string()) })),
+  },
+  DeclaredSecretRef: {
+    because: /MR10: key adds a field keySecretRef that is declared too/,
+    given: () => define(s.object({ key: s.sensitive(), keySecretRef: s.string() })),
+  },
+  ObservedSecret: {
+    because: /MR9: key is sensitive and must not be observed/,
+    given: () =>
+      define(s.object({ key: s.sensitive() }), { observation: s.object({ key: s.string() }) as ObjectSchema<Fields> }),
+  },
+  UnknownTags: {
+    because: /MR13: tags.field labels must be/,
+    given: () => define(s.object({}), { tags: { field: 'labels' as never } }),
+  },
+  BadVersion: { because: /MR2: version "1.0"/, given: () => define(s.object({}), { version: '1.0' }) },
+  BadKind: { because: /MR2: kind "node_group"/, given: () => define(s.object({}), { kind: 'node_group' }) },
   BadGroup: { because: /MR2: group "aws"/, given: () => define(s.object({}), { group: 'aws' }) },
 }
 
@@ -209,6 +237,11 @@ for (const [name, { because, given }] of Object.entries(refused)) {
     assert.throws(given, (error: Error) => error instanceof DefinitionError && because.test(error.message))
   })
 }
+
+test('MR8 all that is wrong is told at once', () => {
+  const given = () => define(s.object({ masterPassword: s.string() }), { group: 'aws', version: '1.0' })
+  assert.throws(given, (error: Error) => error instanceof DefinitionError && error.complaints.length === 3)
+})
 
 test('MR9 a choice of a few words is no secret, whatever it is called', () => {
   define(s.object({ httpTokens: s.string({ enum: ['optional', 'required'] }) }))

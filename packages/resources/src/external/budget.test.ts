@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { budgets } from './budget.js'
+import { budgets, type OutOfBudgetError } from './budget.js'
 import { ThrottledError } from './external.js'
 
 function timed() {
@@ -61,4 +61,21 @@ test('one who gives up waiting does not hold up those behind', async () => {
   const aborted = AbortSignal.abort()
   await assert.rejects(async () => await budget.take(aborted))
   await budget.take()
+})
+
+test('one with little patience is sent away, and those who are come again one after the other', async () => {
+  const { budget, now } = timed()
+  for (let i = 0; i < 5; i++) await budget.take(undefined, 0)
+  const sentAway = (patienceMs: number) =>
+    Promise.resolve(budget.take(undefined, patienceMs)).then(
+      () => undefined,
+      (error: OutOfBudgetError) => error.seconds,
+    )
+  assert.deepEqual([await sentAway(50), await sentAway(50)], [0.05, 0.15], 'ten a second')
+  assert.equal(await sentAway(40), 0.04, 'those with other patience are not behind them')
+  assert.equal(now(), 0, 'none of them waited')
+  const line = Array.from({ length: 12 }, () => sentAway(1_000))
+  assert.equal((await Promise.all(line)).filter((seconds) => seconds === undefined).length, 10)
+  budget.note(new ThrottledError('slow down', { retryAfterSeconds: 600 }))
+  assert.deepEqual([await sentAway(50), await sentAway(40)], [600, 600], 'not before the provider wants them')
 })

@@ -3,14 +3,29 @@ import { ThrottledError } from './external.js'
 
 /** How much may be asked of a provider with one set of credentials. */
 export interface Budget {
-  /** Resolves when a call may be made; undefined when it may be made at once. Fair: first come, first served. */
-  take(signal?: AbortSignal): Promise<void> | undefined
+  /**
+   * Resolves when a call may be made; undefined when it may be made at once. Fair: first come, first served. Whoever
+   * has patience for less than that takes is sent away with an OutOfBudgetError, and told when to come again.
+   */
+  take(signal?: AbortSignal, patienceMs?: number): Promise<void> | undefined
   /** What came of a call: being throttled halves the pace, success slowly restores it. */
   note(error?: unknown): void
 }
 
 export interface Budgets {
   of(credentials: string): Budget
+}
+
+/** No call can be made soon: what waits for it should not keep others from working meanwhile. */
+export class OutOfBudgetError extends Error {
+  override readonly name = 'OutOfBudgetError'
+
+  constructor(
+    /** When it is worth to ask again. */
+    readonly seconds: number,
+  ) {
+    super('the budget of the credentials is used up')
+  }
 }
 
 const free: Budget = { take: () => undefined, note: () => {} }
@@ -54,6 +69,8 @@ class TokenBucket implements Budget {
   #closedUntil = 0
   #line: Promise<void> = Promise.resolve()
   #inLine = 0
+  /** When the last of those who were sent away, by their patience, may come again. */
+  readonly #promised = new Map<number, number>()
 
   constructor(options: BudgetOptions) {
     this.#options = options
@@ -61,26 +78,43 @@ class TokenBucket implements Budget {
     this.#filledAt = options.clock.now()
   }
 
-  take(signal?: AbortSignal): Promise<void> | undefined {
+  take(signal?: AbortSignal, patienceMs = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     if (this.#inLine === 0 && !signal?.aborted && this.#waitFor() <= 0) {
       this.#tokens -= 1
       return undefined
     }
+    const { clock, perSecond } = this.#options
+    const ahead = (this.#inLine / (perSecond * this.#pace)) * 1000
+    if (ahead > patienceMs) return Promise.reject(this.#sendAway(patienceMs))
     this.#inLine++
-    const turn = this.#line.then(() => this.#wait(signal)).finally(() => this.#inLine--)
+    const until = clock.now() + patienceMs
+    const turn = this.#line.then(() => this.#wait(signal, until, patienceMs)).finally(() => this.#inLine--)
     // One who gave up waiting must not hold up those behind.
     this.#line = turn.catch(() => {})
     return turn
   }
 
-  async #wait(signal: AbortSignal | undefined): Promise<void> {
+  async #wait(signal: AbortSignal | undefined, until: number, patienceMs: number): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
       const wait = this.#waitFor()
       if (wait <= 0) break
+      if (this.#options.clock.now() + wait > until) throw this.#sendAway(patienceMs)
       await this.#options.sleep(wait, signal)
     }
     this.#tokens -= 1
+  }
+
+  /**
+   * Those who are sent away come again one after the other, at the pace of a provider that does not complain: sooner
+   * would be for nothing, and later than they could be served.
+   */
+  #sendAway(patienceMs: number): OutOfBudgetError {
+    const { clock, perSecond } = this.#options
+    const now = clock.now()
+    const next = Math.max(this.#promised.get(patienceMs) ?? 0, this.#closedUntil, now + patienceMs)
+    this.#promised.set(patienceMs, next + 1000 / perSecond)
+    return new OutOfBudgetError((next - now) / 1000)
   }
 
   /** Milliseconds until the next call may be made. */

@@ -42,7 +42,9 @@ export class Listing {
     if ((this.#askers.get(place)?.size ?? 0) < WORTH_IT) return undefined
     const now = this.#clock.now()
     let page = this.#pages.get(place)
-    if (!page || now - page.begun > this.#freshMilliseconds || page.begun < since) {
+    // One from the future was made before the clock was set back.
+    const old = !page || Math.abs(now - page.begun) > this.#freshMilliseconds
+    if (!page || old || page.begun < since) {
       const found = list().then((items) => new Map(items.map((item) => [item.externalName ?? '', item])))
       page = { begun: now, found }
       this.#pages.set(place, page)

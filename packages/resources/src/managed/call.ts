@@ -1,8 +1,9 @@
 import { messageOf } from '@crosstie/kube'
+import { unlimited } from '../external/budget.js'
 import type { ProviderConfigKind } from '../providerconfig/define.js'
 import { readProviderConfig } from '../providerconfig/use.js'
 import { learnSecrets } from './secrets.js'
-import { failure, type Turn } from './turn.js'
+import { failure, isSettled, type Turn } from './turn.js'
 
 /** Connects to the provider with what the object's ProviderConfig says. */
 export async function connect(turn: Turn): Promise<unknown> {
@@ -25,6 +26,19 @@ async function configure(turn: Turn, kind: ProviderConfigKind): Promise<void> {
   await kit.usages!.track(managed, name, signal)
 }
 
+/** How long a turn that has done nothing yet waits for its first call. One that has to act waits longer than a poll. */
+const PATIENCE_MS = { urgent: 10_000, routine: 2_000 }
+
+/**
+ * A look may as well begin later, and must not keep those from working who use other credentials. What was begun is
+ * brought to its end, and whoever asks for a plan waits for it.
+ */
+function patienceOf(turn: Turn): number {
+  const begun = turn.called || turn.kit.witness !== undefined
+  turn.called = true
+  return begun ? Number.POSITIVE_INFINITY : PATIENCE_MS[isSettled(turn) ? 'routine' : 'urgent']
+}
+
 /** Makes one call to the provider, within the budget of its credentials. */
 export async function callExternal<T>(turn: Turn, name: string, call: () => Promise<T>): Promise<T> {
   const { kit, spec } = turn
@@ -32,7 +46,7 @@ export async function callExternal<T>(turn: Turn, name: string, call: () => Prom
     kit.touched.set(turn.managed.metadata.uid ?? '', kit.clock.now() + 1)
   }
   const budget = kit.budgets.of(spec.providerConfigRef?.name ?? '')
-  const wait = budget.take(turn.signal)
+  const wait = kit.budgets === unlimited ? undefined : budget.take(turn.signal, patienceOf(turn))
   if (wait) await wait
   try {
     const answer = await call()

@@ -31,7 +31,7 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
     async reconcile(key, signal) {
       try {
         const next = await reconcile(kit, key, signal)
-        kit.metrics.reconciled(kind, next.after === 'backoff' ? 'waiting' : 'settled')
+        kit.metrics.reconciled(kind, next.after === 'backoff' || next.after === 'turn' ? 'waiting' : 'settled')
         return next
       } catch (error) {
         kit.metrics.reconciled(kind, 'failed')

@@ -1,4 +1,4 @@
-import { conditionsOf } from '@crosstie/kube'
+import { OutOfBudgetError } from '../external/budget.js'
 import type { Difference, Present, Sight } from '../external/external.js'
 import type { Listing } from '../external/listing.js'
 import { type Aggregated, aggregateOf } from './abandoned.js'
@@ -10,7 +10,7 @@ import { createdWithin, finalizer, isDeleted } from './meta.js'
 import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
-import { failure, type Turn, type Values } from './turn.js'
+import { failure, isSettled, type Turn, type Values } from './turn.js'
 
 /** All that was found out in a turn. */
 export interface Gathered {
@@ -56,6 +56,7 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
     if (sight.exists || !turn.history.attempted) return { sight, forProvider }
     return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
   } catch (error) {
+    if (error instanceof OutOfBudgetError) throw error
     throw failure({ reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' }, error)
   }
 }
@@ -93,19 +94,6 @@ async function lookAtList(
 }
 
 const onlyLooks = (turn: Turn): boolean => turn.policies.onlyObserve && !isDeleted(turn.managed) && !turn.request
-
-function isSettled(turn: Turn): boolean {
-  const conditions = conditionsOf(turn.managed)
-  const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True')
-  return (
-    turn.alreadyReported &&
-    is('Ready') &&
-    is('Synced') &&
-    !isDeleted(turn.managed) &&
-    !turn.history.attempted &&
-    !turn.request
-  )
-}
 
 /** Objects with the same credentials and identifiers are found on the same list. */
 function placeOf({ kit, spec, forProvider }: Turn): string {

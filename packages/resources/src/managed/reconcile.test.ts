@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { apiVersionOf, type Condition, conditionsOf, type KubeObject, stringify } from '@crosstie/kube'
+import { apiVersionOf, type Condition, conditionsOf, type KubeObject, Metrics, stringify } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
 import { defineManaged } from '../definition/define.js'
 import { s } from '../definition/schema.js'
@@ -12,6 +12,7 @@ import { thingOf } from '../testing/thing.js'
 import { type ManagedController, managedController } from './controller.js'
 import type { ManagedOptions, Next } from './kit.js'
 import { tagKey } from './meta.js'
+import { managedMetrics } from './metrics.js'
 
 const yes: Omit<CloudOptions, 'clock'> = { names: 'assigned', tags: true, tokens: false, list: false }
 
@@ -188,6 +189,65 @@ test('MR14 drift that may not be corrected is a condition with the fields, and o
   set.cloud.meddle(set.only.name, { size: 2 })
   await set.settle()
   assert.equal(set.condition('Drifted')?.status, 'False')
+})
+
+test('MR14 drift is told since when it lasts, with an event for each change of what differs', async () => {
+  const set = new Setting()
+  await set.create({ managementPolicies: without('Update'), forProvider: { size: 2, scaling: { min: 1 } } })
+  await set.settle()
+  set.cloud.meddle(set.only.name, { size: 9 })
+  await set.settle()
+  const since = set.condition('Drifted')?.lastTransitionTime
+  assert.ok(since)
+  set.events.length = 0
+  set.now += 3_600_000
+  await set.settle()
+  assert.deepEqual(set.events, [], 'what lasts is no news')
+  set.cloud.meddle(set.only.name, { scaling: { min: 7 } })
+  await set.settle()
+  assert.equal(set.condition('Drifted')?.message, 'size: wanted 2, is 9; scaling.min: wanted 1, is 7')
+  assert.equal(set.condition('Drifted')?.lastTransitionTime, since, 'more differs, and has not begun anew')
+  assert.equal(set.events.length, 1)
+  set.cloud.meddle(set.only.name, { size: 2, scaling: { min: 1 } })
+  set.now += 60_000
+  await set.settle()
+  assert.equal(set.condition('Drifted')?.status, 'False')
+  assert.notEqual(set.condition('Drifted')?.lastTransitionTime, since)
+})
+
+test('how long it took to be ready, how long drift lasted, and every call to the provider are counted', async () => {
+  const metrics = new Metrics()
+  const refused = { now: false }
+  const before = () => {
+    if (refused.now) throw new Error('not today')
+  }
+  const set = new Setting({ createSeconds: 20, before }, { metrics: managedMetrics(metrics) })
+  const value = (name: string, ...labels: readonly string[]) => {
+    const found = metrics
+      .expose()
+      .split('\n')
+      .find((line) => line.startsWith(name) && labels.every((l) => line.includes(l)))
+    return found === undefined ? undefined : Number(found.slice(found.lastIndexOf(' ')))
+  }
+  await set.create({ managementPolicies: without('Update'), forProvider: { size: 2 } })
+  await set.settle()
+  assert.equal(value('crosstie_managed_ready_seconds_count'), 1)
+  const seconds = value('crosstie_managed_ready_seconds_sum')!
+  assert.ok(seconds >= 20 && seconds <= 30, `${seconds}`)
+  set.cloud.meddle(set.only.name, { size: 9 })
+  await set.reconcile()
+  set.now += 90_000
+  set.cloud.meddle(set.only.name, { size: 2 })
+  await set.reconcile()
+  assert.equal(value('crosstie_managed_drift_seconds_total'), 90)
+  const calls = (call: string, failed: boolean) =>
+    value('crosstie_external_calls_total', `call="${call}"`, `failed="${failed}"`)
+  const looks = calls('Observe', false)!
+  await set.reconcile()
+  refused.now = true
+  await set.reconcile()
+  assert.deepEqual([calls('Create', false), calls('Observe', false), calls('Observe', true)], [1, looks + 1, 1])
+  assert.equal(value('crosstie_managed_observed'), 1)
 })
 
 test('MR14 drift is corrected, and that is told with the fields', async () => {

@@ -1,4 +1,5 @@
 import { conditionsOf, isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
+import { OutOfBudgetError } from '../external/budget.js'
 import { act, release } from './act.js'
 import { connect, disconnect, isDisposable } from './call.js'
 import { conditions } from './conditions.js'
@@ -121,6 +122,8 @@ async function reportFailure(turn: Turn | undefined, error: unknown): Promise<Ne
   // news: we look again, and tell nobody.
   if (isConflict(error) && !(error instanceof Failure)) return { after: 'backoff' }
   if (!turn) throw error
+  // Nobody was asked anything yet: that others come first is no news of this object.
+  if (error instanceof OutOfBudgetError) return { after: 'turn', seconds: error.seconds }
   await learnSecrets(turn)
   if (!(error instanceof Failure)) throw redacted(turn, error)
   if (error.reason) turn.event('Warning', error.reason, error.eventMessage)

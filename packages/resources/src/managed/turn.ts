@@ -20,6 +20,7 @@ import {
   type CreateHistory,
   createHistoryOf,
   externalNameOf,
+  isDeleted,
   isQueried,
   newReconcileRequest,
   pollIntervalOf,
@@ -104,6 +105,8 @@ export function failure(telling: Telling, error: unknown): unknown {
 export class Turn {
   readonly policies: Policies
   readonly history: CreateHistory
+  /** The provider was asked for something, or is about to be. */
+  called = false
   /** A request to reconcile now, noted as handled when the status is written. */
   request: string | undefined
   #managed: KubeObject
@@ -316,4 +319,18 @@ function projected(node: Node, value: unknown): unknown {
   }
   if (node.type === 'list' && Array.isArray(value)) return value.map((item) => projected(node.items!, item))
   return value
+}
+
+/** Was all well when this generation was last reported on, and is nothing asked for? */
+export function isSettled(turn: Turn): boolean {
+  const conditions = conditionsOf(turn.managed)
+  const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True')
+  return (
+    turn.alreadyReported &&
+    is('Ready') &&
+    is('Synced') &&
+    !isDeleted(turn.managed) &&
+    !turn.history.attempted &&
+    !turn.request
+  )
 }

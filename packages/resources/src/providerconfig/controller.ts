@@ -7,7 +7,7 @@ import {
   isNotFound,
   type KubeObject,
   type ObjectKey,
-  systemClock,
+  steadyClock,
 } from '@crosstie/kube'
 import type { EventRecorder, Next } from '../managed/kit.js'
 import { isDeleted, withFinalizer, withoutFinalizer } from '../managed/meta.js'
@@ -26,7 +26,7 @@ interface Kit {
 
 /** Looks after all ProviderConfigs of a kind. */
 export function providerConfigController(kind: ProviderConfigKind, kit: Kit & { readonly clock?: Clock }): Controller {
-  const { clock = systemClock } = kit
+  const { clock = steadyClock } = kit
   const countedAt = new Map<string, number>()
   return {
     name: groupResource(kind.type),
@@ -35,7 +35,7 @@ export function providerConfigController(kind: ProviderConfigKind, kit: Kit & { 
     async reconcile(key) {
       const now = clock.now()
       const wait = (countedAt.get(key.name) ?? Number.NEGATIVE_INFINITY) + COUNT_EVERY_MS - now
-      if (wait > 0 && wait <= COUNT_EVERY_MS) return { after: 'poll', seconds: wait / 1000 }
+      if (wait > 0) return { after: 'poll', seconds: wait / 1000 }
       for (const [name, at] of countedAt) if (at + COUNT_EVERY_MS <= now) countedAt.delete(name)
       countedAt.set(key.name, now)
       return await reconcileProviderConfig(kit, kind, key)

@@ -163,5 +163,8 @@ export class SimulatedCloud {
   }
 }
 
+/** What a kind needs of a simulated cloud, which may be in another process. */
+export type Cloud = Pick<SimulatedCloud, 'options' | 'create' | 'get' | 'list' | 'update' | 'delete'>
+
 /** An error by which the simulated cloud says that it is asked too much. */
 export const throttled = (): ThrottledError => new ThrottledError('slow down')

@@ -2,7 +2,7 @@ import { defineManaged, type ManagedKind } from '../definition/define.js'
 import { s } from '../definition/schema.js'
 import { absent, present } from '../external/external.js'
 import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
-import type { CloudResource, SimulatedCloud } from './cloud.js'
+import type { Cloud, CloudResource } from './cloud.js'
 
 const parameters = s.object({
   region: s.identifier(s.string({ doc: 'Where it is.' })),
@@ -32,7 +32,7 @@ const observation = s.object({
 
 /** A kind of the simulated cloud, with just the capabilities that the cloud has. */
 export function thingOf(
-  cloud: SimulatedCloud,
+  cloud: Cloud,
   more: {
     readonly kind?: string
     readonly consistencySeconds?: number

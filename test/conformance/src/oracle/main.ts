@@ -4,7 +4,8 @@ import { startOracle } from './oracle.js'
 
 const usage = `usage: node scripts/oracle.mjs COMMAND
   build [PROGRAM...]          build kube-apiserver, etcd, the controller manager, kubectl and helm into the cache
-  start [--kubeconfig FILE]   start them on loopback, print 'ready:' and the kubeconfig, stop on SIGINT or SIGTERM`
+  start [--kubeconfig FILE]   start them on loopback, print 'ready:' and the kubeconfig, stop on SIGINT or SIGTERM;
+                              SIGUSR2 kills kube-apiserver, starts it again and prints 'restarted:'`
 
 /** What scripts/oracle.mjs does. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -30,6 +31,9 @@ async function serve(args: readonly string[]): Promise<void> {
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const oracle = await startOracle({ kubeconfig })
   console.log(`ready: ${oracle.url} kubeconfig ${oracle.kubeconfig}`)
+  process.on('SIGUSR2', () => {
+    void oracle.restart().then(() => console.log(`restarted: ${oracle.url}`))
+  })
   await stopped
   await oracle.stop()
 }

@@ -14,6 +14,8 @@ export interface Oracle {
   readonly pids: Readonly<Record<string, number>>
   /** Resolves when the controller manager, if there is one, did its first work. */
   settled(): Promise<void>
+  /** Kills kube-apiserver without a word and starts it again; resolves when it is ready. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -43,12 +45,22 @@ export async function startOracle(options: OracleOptions = {}): Promise<Oracle> 
     writeKeys(dir, url, kubeconfig)
     const log = (name: string) => join(dir, `${name}.log`)
     running['etcd'] = start(etcd, etcdArgs(dir, clientPort!, peerPort!), log('etcd'))
-    running['kube-apiserver'] = start(apiserver, apiserverArgs(dir, clientPort!, securePort!), log('kube-apiserver'))
-    await ready(url, dir, running['kube-apiserver'])
+    const serve = async () => {
+      const server = start(apiserver, apiserverArgs(dir, clientPort!, securePort!), log('kube-apiserver'))
+      running['kube-apiserver'] = server
+      await ready(url, dir, server)
+    }
+    await serve()
     if (controllers) running['kube-controller-manager'] = start(manager, managerArgs(dir, kubeconfig), log('manager'))
     const pids = Object.fromEntries(Object.entries(running).map(([name, { pid }]) => [name, pid]))
     const settled = () => (controllers ? untilSettled(url, dir) : Promise.resolve())
-    return { url, kubeconfig, pids, settled, stop }
+    const restart = async () => {
+      const { pid, exited } = running['kube-apiserver']!
+      process.kill(pid, 'SIGKILL')
+      await exited
+      await serve()
+    }
+    return { url, kubeconfig, pids, settled, restart, stop }
   } catch (error) {
     await stop()
     throw error
