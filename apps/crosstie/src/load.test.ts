@@ -311,7 +311,7 @@ describe('load: some thousands of resources', LONG, () => {
         spec,
       })
       const objects = await list(single)
-    const [victim = ''] = objects.map(nameOf)
+      const [victim = ''] = objects.map(nameOf)
       single.outage = () => new ThrottledError('come again tomorrow', { retryAfterSeconds: 24 * 3600 })
       await edit(single, [victim], 4)
       await until('one was told so', async () => isFailing(await client.get(single.kind.type, { name: victim })))

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createHttp2Server } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { type KubeObject, StatusError } from '@crosstie/kube'
 import fc from 'fast-check'
@@ -14,6 +16,7 @@ import { THINGS, thing } from '../testing/memory.js'
 import { type Access, inClusterAccess, staticAccess } from './access.js'
 import { textOf } from './answer.js'
 import { HttpClient } from './client.js'
+import { Http2Link } from './http2.js'
 import { linesOf } from './lines.js'
 import { proxyFor } from './proxy.js'
 
@@ -310,4 +313,25 @@ test('an answer that ends before all of it was there is none', async () => {
     'the stream was reset, as those of a lost HTTP/2 connection are',
   )
   assert.equal(await textOf(answer('{"a":1}', { 'content-length': '7' })), '{"a":1}')
+})
+
+test('a connection that is lost just when it is asked for a sign of life ends like any other', async (t) => {
+  const server = createHttp2Server().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  const link = new Http2Link(`http://127.0.0.1:${port}`, socket as TLSSocket)
+  // After the session has heard of it, and before it tells of its own end.
+  const asked = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      t.mock.timers.tick(60_000)
+      resolve()
+    })
+  })
+  socket.destroy()
+  await asked
+  assert.equal(link.ended, true)
+  server.close()
 })

@@ -126,6 +126,11 @@ export class Http2Link implements Link {
   }
 
   #ping(): void {
+    // It may be gone already, and this be told before its end is: pinging it would throw, with nobody there to catch it.
+    if (this.ended) {
+      this.#drain()
+      return
+    }
     const timer = setTimeout(() => this.#session.destroy(new Error('no answer to a ping')), PONG_WITHIN_MS).unref()
     this.#session.ping((error) => {
       if (!error) clearTimeout(timer)
