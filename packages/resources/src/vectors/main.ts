@@ -1,10 +1,17 @@
 // npm run vectors -- [DIR]: what the real crossplane-runtime did, compared with what we do.
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runVectors } from './run.js'
 
 const FAILURES_SHOWN = 25
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../testdata/vectors', import.meta.url))
+if (!existsSync(folder)) {
+  console.error(
+    `cannot run vectors: there is no folder ${folder}. Name one that holds files of vectors, or none for our own.`,
+  )
+  process.exit(1)
+}
 const report = await runVectors(folder)
 for (const failure of report.failures.slice(0, FAILURES_SHOWN)) console.log(`failed  ${failure}`)
 if (report.failures.length > FAILURES_SHOWN) console.log(`… and ${report.failures.length - FAILURES_SHOWN} more`)

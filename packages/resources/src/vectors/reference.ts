@@ -36,14 +36,17 @@ export async function runReferences(file: Vector, report: Report): Promise<void>
   ]
   for (const { name, type, objects } of lists) {
     for (const [i, vector] of ((file[name] ?? []) as Vector[]).entries()) {
-      const world = new World(type, file[objects], vector['kubeFaults'])
+      const world = new World(type, file[objects] ?? [], vector['kubeFaults'])
       const from: Referrer = {
         deleted: vector['fromDeleted'] ?? false,
         owners: [{ apiVersion: 'v1', kind: 'K', name: 'xr', uid: file['fromControllerUID'], controller: true }],
         namespace: vector['fromNamespace'],
       }
-      const actual = await outcome(world, from, vector, /multi/i.test(name))
-      report.compare(`reference ${name}[${i}]`, actual, expected(vector))
+      const id = `reference ${name}[${i}]`
+      await report.attempt(id, async () => {
+        const actual = await outcome(world, from, vector, /multi/i.test(name))
+        report.compare(id, () => actual, expected(vector))
+      })
     }
   }
   report.skip(

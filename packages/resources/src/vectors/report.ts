@@ -10,10 +10,15 @@ export class Report {
   readonly failures: string[] = []
   readonly skips = new Map<string, number>()
 
-  /** Counts one vector as passed when all of `actual` is as expected. */
-  compare(id: string, actual: unknown, expected: unknown): void {
-    if (equal(actual, expected)) this.pass()
-    else this.fail(id, `got  ${stringify(actual)}\n    want ${stringify(expected)}`)
+  /** Counts one vector as passed when what it gives is as expected, and one that we do not understand as failed. */
+  compare(id: string, run: () => unknown, expected: unknown): void {
+    try {
+      const actual = run()
+      if (equal(actual, expected)) this.pass()
+      else this.fail(id, `got  ${stringify(actual)}\n    want ${stringify(expected)}`)
+    } catch (error) {
+      this.fail(id, `not understood: ${messageOf(error)}`)
+    }
   }
 
   pass(wantedDifferences: Iterable<string> = []): void {
@@ -26,7 +31,7 @@ export class Report {
     this.failures.push(`${id}: ${why}`)
   }
 
-  /** Runs one vector. One that we do not understand counts as failed, and the others still run. */
+  /** Runs what may take a while. What cannot be understood counts as failed, and the others still run. */
   async attempt(id: string, run: () => void | Promise<void>): Promise<void> {
     try {
       await run()
@@ -36,6 +41,7 @@ export class Report {
   }
 
   skip(reason: string, count = 1): void {
+    if (count === 0) return
     this.skipped += count
     this.skips.set(reason, (this.skips.get(reason) ?? 0) + count)
   }
