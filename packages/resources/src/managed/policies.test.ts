@@ -18,7 +18,7 @@ interface Situation {
   readonly deleted: boolean
   readonly pausedByAnnotation: boolean
   readonly gate: boolean
-  readonly deletionPolicy: 'Delete' | 'Orphan'
+  readonly deletionPolicy: 'Delete' | 'Orphan' | undefined
 }
 
 interface Outcome {
@@ -37,7 +37,9 @@ function model(w: Situation): Outcome {
   const nothing = { calls: '', filled: false, statusWritten: false, there: true }
   const may = (name: string) => !w.gate || w.policies.includes('*') || w.policies.includes(name)
   if (w.pausedByAnnotation || (w.gate && w.policies.length === 0)) return { ...nothing, synced: 'ReconcilePaused' }
-  const mayDelete = may('Delete') && w.deletionPolicy !== 'Orphan'
+  // Where nothing says to delete but a star, what is outside is kept.
+  const unsaid = w.gate && w.deletionPolicy === undefined && !w.policies.includes('Delete')
+  const mayDelete = may('Delete') && w.deletionPolicy !== 'Orphan' && !unsaid
   if (w.deleted) {
     if (!mayDelete) return { ...nothing, synced: '', there: false }
     if (!w.exists) return { ...nothing, calls: 'Observe', synced: '', there: false }
@@ -99,7 +101,11 @@ async function live(w: Situation): Promise<Outcome> {
       },
       ...(w.deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
-    spec: { managementPolicies: w.policies, deletionPolicy: w.deletionPolicy, forProvider: { size: 1 } },
+    spec: {
+      managementPolicies: w.policies,
+      ...(w.deletionPolicy ? { deletionPolicy: w.deletionPolicy } : {}),
+      forProvider: { size: 1 },
+    },
   })
   const controller = managedController(kind, { client: api, features: { managementPolicies: w.gate } })
   await controller.reconcile({ name: 'a' }, new AbortController().signal)
@@ -126,13 +132,13 @@ test('POL1 POL2 POL3 POL4 POL5 POL6 POL8 POL9 MR15 every subset in every situati
           for (const deleted of yesNo)
             for (const pausedByAnnotation of yesNo)
               for (const gate of yesNo)
-                for (const deletionPolicy of ['Delete', 'Orphan'] as const) {
+                for (const deletionPolicy of ['Delete', 'Orphan', undefined] as const) {
                   const w = { policies, exists, upToDate, lateInit, deleted, pausedByAnnotation, gate, deletionPolicy }
                   assert.deepEqual(await live(w), model(w), JSON.stringify(w))
                   situations++
                 }
   }
-  assert.equal(situations, 8_192)
+  assert.equal(situations, 12_288)
 })
 
 const migrations: readonly (readonly [string, string, readonly string[]])[] = [
