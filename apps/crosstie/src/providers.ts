@@ -12,6 +12,14 @@ export const providerOptions: Readonly<Record<string, Option>> = {
   },
 }
 
+/** For those who run controllers. */
+export const callsOption: Option = {
+  type: 'string',
+  value: 'N',
+  help: 'How many calls a provider gets in a second with one set of credentials',
+  default: '20',
+}
+
 /** Those that were asked for. What can be none is said here, before anything is started. */
 export function providersOf(values: Input['values']): readonly string[] {
   const asked = textOf(values, 'providers')

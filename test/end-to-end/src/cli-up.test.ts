@@ -80,6 +80,7 @@ describe('crosstie up', { timeout: 900_000 }, () => {
       [['--event-ttl', 'soon'], /--event-ttl takes a duration/],
       [['--metrics', 'nowhere'], /--metrics takes HOST:PORT/],
       [['--poll-seconds', 'often'], /--poll-seconds takes a whole number/],
+      [['--calls-per-second', 'many'], /--calls-per-second takes a whole number/],
       [['--config', 'none.yaml'], /there is no configuration none\.yaml/],
     ]
     for (const [args, says] of cases) {

@@ -13,7 +13,7 @@ import { serveMetrics } from '../controllers-metrics.js'
 import { unreadyUntilServed } from '../controllers-ready.js'
 import { convertedKinds, startConversions } from '../conversions.js'
 import { featureOptions, featuresOf } from '../features.js'
-import { providerOptions, providersOf } from '../providers.js'
+import { callsOption, providerOptions, providersOf } from '../providers.js'
 import { loadRegistry } from '../registry.js'
 
 const NAME = 'crosstie-controllers'
@@ -52,6 +52,7 @@ export const controllers: Command = {
       help: 'The Service in --namespace by which the API server reaches it',
     },
     'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    'calls-per-second': callsOption,
     ...providerOptions,
     ...featureOptions,
     ...logOptions,
@@ -61,6 +62,7 @@ export const controllers: Command = {
     const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
     const shards = countOf(values, 'shards')
     const pollSeconds = countOf(values, 'poll-seconds')
+    const callsPerSecond = countOf(values, 'calls-per-second')
     const file = text('kubeconfig')
     const access = await findAccess({ ...(file ? { file: resolve(file) } : {}), context: text('context') })
     using client = new HttpClient(access, { log })
@@ -84,9 +86,9 @@ export const controllers: Command = {
             { ...place, address: parseAddress(converting, '--conversions') },
             signal,
           )
-    const plane = { registry, client, metrics, log, watchList: true, cached: true, pollSeconds, features } as const
+    const plane = { registry, client, metrics, log, watchList: true, cached: true, features } as const
     const skipDefinitions = values['skip-definitions'] === true
-    const options = { ...plane, skipDefinitions, conversion: conversions?.endpoint }
+    const options = { ...plane, pollSeconds, callsPerSecond, skipDefinitions, conversion: conversions?.endpoint }
     const group = { client, log, namespace, identity: identity() }
     out(`starting: controllers on ${access.server}`)
     if (values['standalone']) await standAlone(options, signal)

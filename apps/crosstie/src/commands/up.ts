@@ -9,7 +9,7 @@ import { logOptions, logTo } from '../controllers-log.js'
 import { serveMetrics } from '../controllers-metrics.js'
 import type { Conversions } from '../conversions.js'
 import { featureOptions, featuresOf } from '../features.js'
-import { hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
+import { callsOption, hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
 import type { Registry } from '../registry.js'
 import { ProviderStarts } from '../start.js'
 import { CONFIG_FILE, withConfig } from '../up/config.js'
@@ -57,6 +57,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       value: 'N',
       help: 'How often settled resources are looked at (default 60; 10 with --example)',
     },
+    'calls-per-second': callsOption,
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
     verbose: { type: 'boolean', short: 'v', help: 'Show the log on a terminal too, not only what goes wrong' },
     ...providerOptions,
@@ -73,6 +74,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const metricsAt = metricsAddress(values)
     const names = chosenProviders(values)
     const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
+    const callsPerSecond = countOf(values, 'calls-per-second')
     const place = await chooseAddress(textOf(values, 'listen'))
     const start = (port: number) =>
       startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
@@ -104,6 +106,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
       features: featuresOf(values),
       conversion: conversions?.endpoint,
       pollSeconds,
+      callsPerSecond,
     })
     fact('data', shortPath(dataDir))
     const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
