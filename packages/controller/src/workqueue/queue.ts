@@ -28,6 +28,9 @@ const ROUTINE_SHARE = 8
 
 /** Polls that are due at about the same time are done together: waking up costs more than looking. */
 const POLL_STEP_MS = 250
+/** Of slow polls, more: nobody minds whether a minute is a second longer. */
+const SLOW_POLL_SECONDS = 30
+const SLOW_POLL_STEP_MS = 1_000
 
 /** setTimeout takes no longer delays. */
 const TIMER_MAX_MS = 2_000_000_000
@@ -156,8 +159,7 @@ export class WorkQueue {
       this.#makeReady(entry, 'urgent')
     } else if (next.after === 'never') this.#drop(lane, entry)
     else if (next.after === 'turn') this.#wait(entry, entry.priority, this.#options.clock.now() + next.seconds * 1000)
-    else if (next.after === 'poll')
-      this.#wait(entry, 'routine', roundUp(this.#options.clock.now() + next.seconds * 1000))
+    else if (next.after === 'poll') this.#wait(entry, 'routine', pollAt(this.#options.clock.now(), next.seconds))
     else this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(entry.failures, this.#options.backoff))
     // A lane that was at its limit may go on.
     if (lane.ready > 0) this.#options.wake()
@@ -251,6 +253,7 @@ export class WorkQueue {
   }
 }
 
-function roundUp(milliseconds: number): number {
-  return Math.ceil(milliseconds / POLL_STEP_MS) * POLL_STEP_MS
+function pollAt(now: number, seconds: number): number {
+  const step = seconds < SLOW_POLL_SECONDS ? POLL_STEP_MS : SLOW_POLL_STEP_MS
+  return Math.ceil((now + seconds * 1000) / step) * step
 }
