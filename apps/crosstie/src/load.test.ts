@@ -129,6 +129,12 @@ describe('load: some thousands of resources', LONG, () => {
     return ours.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
   }
 
+  async function makeConfig(name: string): Promise<void> {
+    const { type } = config
+    const spec = { credentials: { source: 'None' } }
+    await client.create(type, { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name }, spec })
+  }
+
   async function looks(each: Metered, times: number): Promise<void> {
     const from = counted('crosstie_managed_reconciles_total', each)
     const enough = from + times * COUNT
@@ -175,16 +181,7 @@ describe('load: some thousands of resources', LONG, () => {
         if (type === 'MODIFIED') configWrites++
       }
     })().catch(() => {})
-    for (const { credentials } of all) {
-      const metadata = { name: credentials }
-      const spec = { credentials: { source: 'None' } }
-      await client.create(config.type, {
-        apiVersion: apiVersionOf(config.type),
-        kind: 'ProviderConfig',
-        metadata,
-        spec,
-      })
-    }
+    for (const { credentials } of all) await makeConfig(credentials)
     const numbers = Array.from({ length: COUNT }, (_, i) => i)
     for (const { kind, credentials } of all) {
       await inBatches(numbers, async (i) => {
@@ -302,14 +299,7 @@ describe('load: some thousands of resources', LONG, () => {
     'those who wait for credentials that are used up keep nobody with others waiting, and say nothing',
     LONG,
     async () => {
-      const metadata = { name: 'other' }
-      const spec = { credentials: { source: 'None' } }
-      await client.create(config.type, {
-        apiVersion: apiVersionOf(config.type),
-        kind: 'ProviderConfig',
-        metadata,
-        spec,
-      })
+      await makeConfig('other')
       const objects = await list(single)
       const [victim = ''] = objects.map(nameOf)
       single.outage = () => new ThrottledError('come again tomorrow', { retryAfterSeconds: 24 * 3600 })
@@ -325,7 +315,10 @@ describe('load: some thousands of resources', LONG, () => {
           const { type } = single.kind
           const forProvider = { region: 'r', flavor: 'sweet', size: 5 }
           const named = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name: `other-${i}` } }
-          await client.create(type, { ...named, spec: { providerConfigRef: metadata, forProvider } } as KubeObject)
+          await client.create(type, {
+            ...named,
+            spec: { providerConfigRef: { name: 'other' }, forProvider },
+          } as KubeObject)
         },
       )
       await until('those with other credentials are made', () => atSize(single, 5) === 20)
