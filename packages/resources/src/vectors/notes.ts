@@ -1,0 +1,103 @@
+import { apiVersionOf, conditionsOf, equal, type KubeObject } from '@crosstie/kube'
+import { kitFor } from '../managed/kit.js'
+import { annotations, externalNameOf, finalizer } from '../managed/meta.js'
+import { reconcile } from '../managed/reconcile.js'
+import { FakeApi, type FakeRequest } from '../testing/fakeapi.js'
+import { faultError } from './reference.js'
+import type { Report, Vector } from './report.js'
+import { kindOf, NOW, ScriptedExternal, typeOf } from './world.js'
+
+/**
+ * The notes on an object that upstream writes by helpers of their own. Here they are part of a turn, so a turn is what is
+ * run: one in which that write is the only one that can fail.
+ */
+
+interface Told {
+  readonly api: FakeApi
+  readonly stored: KubeObject
+  readonly external: ScriptedExternal
+  /** What the condition says that the turn failed with. */
+  readonly error: string | undefined
+}
+
+async function turnOf(c: Vector, name: string, notes: Vector, before: (request: FakeRequest) => void): Promise<Told> {
+  const type = typeOf(c)
+  const key = { namespace: 'ns', name }
+  const external = new ScriptedExternal(c)
+  external.script = c['script']
+  const api = new FakeApi({ now: () => NOW, before })
+  api.seed(type, {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: { ...key, uid: 'uid-w', generation: 1, finalizers: [finalizer], annotations: notes },
+    spec: { managementPolicies: ['*'], forProvider: {} },
+  })
+  const kit = kitFor(kindOf(c, external.external), { client: api, clock: { now: () => NOW } })
+  await reconcile(kit, key, AbortSignal.timeout(60_000))
+  const stored = api.peek(type, key)!
+  const synced = conditionsOf(stored).find((condition) => condition.type === 'Synced' && condition.status === 'False')
+  return { api, stored, external, error: synced?.message }
+}
+
+/** What a write to the object says of its annotations; undefined for any other request. */
+const noting = ({ verb, after }: FakeRequest): Readonly<Record<string, string>> | undefined =>
+  verb === 'patch' ? (after?.metadata.annotations ?? {}) : undefined
+
+/** Nobody is told of a conflict: the next turn looks again. */
+const told = ({ error, isConflict }: Vector): string | undefined => (isConflict ? undefined : error)
+
+/** nameAsExternalName: the object's own name becomes its external name, unless it has one. */
+export async function runNameAsExternalName(id: string, vector: Vector, report: Report): Promise<void> {
+  const c = { kind: 'modern', script: { exists: true, upToDate: true } }
+  const writes: Vector[] = []
+  const { stored, external, error } = await turnOf(c, vector['name'], vector['annotations'] ?? {}, (request) => {
+    const notes = noting(request)
+    if (!notes) return
+    const fault = vector['updateError'] as string | undefined
+    const annotationsSet = { [annotations.externalName]: notes[annotations.externalName] }
+    writes.push({ annotationsSet, target: 'managed', verb: 'update', ...(fault ? { error: fault } : {}) })
+    if (fault) throw faultError(fault, request.type, request.name)
+  })
+  const used = external.calls.find(({ call }) => call === 'Observe')?.['externalName']
+  const expected = vector['error'] ? (vector['annotations']?.[annotations.externalName] ?? '') : used
+  report.compare(id, () => ({ used, writes, error, stored: externalNameOf(stored) }), {
+    used: vector['externalNameInMemory'],
+    writes: vector['kubeWrites'],
+    error: told(vector),
+    stored: expected,
+  })
+}
+
+const ANNOTATIONS_ONLY = 'of what a create answered only the notes are written, and what others wrote stays'
+
+/**
+ * criticalAnnotations: what a create answered is written again and again. The caller of upstream's helper also changed the
+ * rest of the object in memory, and whether that is written depends on how the write failed; here it never is.
+ */
+export async function runCriticalAnnotations(id: string, vector: Vector, report: Report): Promise<void> {
+  const name = vector['inMemoryAnnotations'][annotations.externalName]
+  const c = { kind: 'modern', options: { noInitializers: true }, script: { createSetsExternalName: name } }
+  const held = { both: 'server', keep: '1' }
+  const faults = ((vector['kubeFaults'] ?? []) as Vector[]).filter(({ op }) => op === 'update')
+  let attempts = 0
+  const { stored, error } = await turnOf(c, 'w', held, (request) => {
+    if (!noting(request)?.[annotations.createSucceeded]) return
+    attempts++
+    const { error: fault } =
+      faults.find(({ nth, times = 1 }) => attempts >= nth && (times === -1 || attempts < nth + times)) ?? {}
+    if (fault) throw faultError(fault, request.type, request.name)
+  })
+  const isConflict = faults.some((fault) => fault['error'] === 'conflict')
+  const prefix = 'cannot update managed resource annotations: '
+  const { both, keep, [annotations.externalName]: noted } = stored.metadata.annotations ?? {}
+  const actual = { attempts, error, noted, both, keep }
+  const expected = {
+    attempts: vector['kubeWriteAttempts'],
+    error: told({ error: vector['error'] && `${prefix}${vector['error']}`, isConflict }),
+    noted: vector['stored'].annotations[annotations.externalName],
+    ...held,
+  }
+  const others = { both: vector['stored'].annotations.both, keep: vector['stored'].annotations.keep }
+  if (equal(actual, expected) && !equal(others, held)) report.pass([ANNOTATIONS_ONLY])
+  else report.compare(id, () => actual, expected)
+}
