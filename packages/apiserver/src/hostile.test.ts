@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { connect as connectHttp2 } from 'node:http2'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,8 @@ const complaints: string[] = []
 
 before(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'crosstie-hostile-'))
-  server = await startServer({ dataDir, host: '127.0.0.1', port: 0, log: (line) => complaints.push(line) })
+  const auditLog = join(dataDir, 'audit.log')
+  server = await startServer({ dataDir, host: '127.0.0.1', port: 0, auditLog, log: (line) => complaints.push(line) })
   const { status } = await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
   assert.equal(status, 201)
 })
@@ -384,6 +385,70 @@ test('hostile input: random bytes, JSON and paths never bring the server down', 
     }),
     { numRuns: Number(process.env['HOSTILE_RUNS'] ?? 300) },
   )
+})
+
+/** A connection without any credentials, on which a client may call its methods as it likes. */
+function stranger(): ClientHttp2Session {
+  return connectHttp2(server.url, { ca: server.adminAccess().ca })
+}
+
+function ask(session: ClientHttp2Session, method: string, path: string): Promise<number> {
+  const stream = session.request({ ':method': method, ':path': path }, { endStream: true })
+  return new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    stream.on('response', ({ ':status': status }) => resolve(Number(status)))
+    stream.resume()
+  })
+}
+
+test('hostile input: a method may be called like a member of every object', async () => {
+  const session = stranger()
+  try {
+    for (const method of ['constructor', 'toString', '__proto__', 'CONSTRUCTOR']) {
+      for (const path of ['/api/v1/namespaces', `${CONFIG_MAPS}/a`, '/healthz']) {
+        assert.equal(await ask(session, method, path), 403, `${method} ${path}`)
+      }
+    }
+  } finally {
+    session.destroy()
+  }
+})
+
+test('hostile input: what strangers make up is not remembered as metrics', async () => {
+  const session = stranger()
+  try {
+    for (const path of [
+      '/apis/made-up.example.org/v1/things',
+      '/apis/apps/made-up/deployments',
+      '/api/v1/namespaces/default/made-up',
+      `${CONFIG_MAPS}/a/made-up`,
+    ]) {
+      assert.equal(await ask(session, 'GET', path), 403)
+      assert.equal(await ask(session, 'MADE-UP', path), 403)
+      assert.equal((await send('GET', path)).status, 404)
+    }
+    assert.equal(await ask(session, 'MADE-UP', '/healthz'), 403)
+  } finally {
+    session.destroy()
+  }
+  const { body } = await send('GET', '/metrics')
+  assert.match(body, /apiserver_request_total\{verb="other",group="",.*code="403"\}/)
+  assert.doesNotMatch(body, /made-up/i)
+})
+
+test('hostile input: a client goes in the middle of its body, while an audit log is kept', async () => {
+  const { ca, client } = server.adminAccess()
+  const session = connectHttp2(server.url, { ca, cert: client.cert, key: client.key })
+  const stream = session.request({ ':method': 'POST', ':path': CONFIG_MAPS, ...yaml })
+  stream.on('error', () => {})
+  stream.write('metadata: {name: half}\n') // Of which more was to come, for all that we know.
+  // What was sent later on the same connection is answered later.
+  assert.equal(await ask(session, 'GET', '/healthz'), 200)
+  session.destroy()
+  while (!(await readFile(join(dataDir, 'audit.log'), 'utf8')).includes('the request ended before its body did')) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.equal((await send('GET', `${CONFIG_MAPS}/half`)).status, 404)
 })
 
 test('hostile input: garbage on the socket is dropped', async () => {

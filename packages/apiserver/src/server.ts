@@ -200,7 +200,8 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
       clientCa: pki.ca,
       requestTimeoutMs: options.requestTimeoutMs,
     },
-    (exchange) => void serve(site, exchange),
+    // Whatever escapes is our mistake, and must cost one answer, not the process.
+    (exchange) => void serve(site, exchange).catch((error) => report('serving a request', error)),
   )
   const renewing = runRotation(
     pki,

@@ -19,7 +19,7 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
 }
 
 /** Reads a property whose name came from outside; inherited names such as `constructor` do not count. */
-export function getOwn(object: Readonly<Record<string, unknown>>, key: string): unknown {
+export function getOwn<Value>(object: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 

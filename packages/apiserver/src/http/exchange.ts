@@ -237,6 +237,8 @@ function collect(
       else reject(tooLarge())
     })
     source.on('end', () => {
+      // An HTTP/2 stream also ends when its client goes: half a YAML document would pass for a whole one.
+      if (source.aborted) return
       clearTimeout(late)
       complete = true
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))

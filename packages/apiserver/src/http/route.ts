@@ -18,14 +18,15 @@ export interface PathRoute {
   readonly query: URLSearchParams
 }
 
-const verbOfMethod: Record<string, string> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+/** A Map, since HTTP/2 lets a client name its method as it likes: also `constructor`. */
+const verbOfMethod: ReadonlyMap<string, string> = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 
 const noQuery = new URLSearchParams()
 
@@ -66,7 +67,7 @@ function resourceRoute(method: string, rest: string[], path: string, query: URLS
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
-  const verb = verbOfMethod[method] ?? method.toLowerCase()
+  const verb = verbOfMethod.get(method) ?? method.toLowerCase()
   if (name !== '') return verb
   if (verb === 'delete') return 'deletecollection'
   if (verb !== 'get') return verb

@@ -1,4 +1,4 @@
-import { badRequest, messageOf, notFound, StatusError } from '@crosstie/kube'
+import { badRequest, getOwn, messageOf, notFound, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
@@ -56,6 +56,8 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   const route = routeOf(exchange.method, exchange.url)
   const warnings: string[] = []
   const annotations = site.audit && new Map<string, string>()
+  // Asked now: over HTTP/2 there is nobody to ask any more once the client has gone.
+  const from = site.audit && exchange.socket.remoteAddress
   let user: UserInfo | undefined
   let failure: unknown
   try {
@@ -71,9 +73,10 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
     await fail(site, exchange, route.query, warnings, error)
   } finally {
     if (site.audit && user && 'resource' in route && isAudited(route.verb)) {
-      record(site.audit, exchange, route, { user, received, failure, annotations: annotations! })
+      record(site.audit, exchange, route, { user, from, received, failure, annotations: annotations! })
     }
-    site.metrics.end(labelsOf(exchange, route), exchange.status, (performance.now() - started) / 1000)
+    const labels = failure === undefined ? labelsOf(exchange, route) : labelsOfFailed(site, exchange, route)
+    site.metrics.end(labels, exchange.status, (performance.now() - started) / 1000)
   }
 }
 
@@ -128,8 +131,8 @@ export function resourceNotFound(): StatusError {
 function methodOf(call: Call): (call: Call) => Promise<void> {
   const { verb, subresource, name, namespaced } = call.route
   const { definition, type } = call.served
-  const method = methods[subresource ? `${verb}/${subresource}` : verb]
-  if (subresource && !knows(call, subresource)) throw definition.crd ? notFound(type, name) : resourceNotFound()
+  const method = getOwn(methods, subresource ? `${verb}/${subresource}` : verb)
+  if (subresource && !knows(call.served, subresource)) throw definition.crd ? notFound(type, name) : resourceNotFound()
   if (!method || !offered(call) || misplaced(call)) throw methodNotAllowed(call)
   if (definition.namespaced && !namespaced) {
     if (verb === 'create' && !definition.strategy.answer) throw emptyNamespace()
@@ -145,11 +148,11 @@ function misplaced({ route: { verb, name, subresource }, exchange }: Call): bool
   return verb === 'create' ? name !== '' : (verb === 'update' || verb === 'patch') && name === ''
 }
 
-function knows({ served }: Call, subresource: string): boolean {
-  const { status, scale } = served.version.subresources
+function knows({ definition, version }: Served, subresource: string): boolean {
+  const { status, scale } = version.subresources
   if (subresource === 'status') return status === true
   if (subresource === 'scale') return scale !== undefined
-  return (!served.definition.crd && `create/${subresource}` in methods) || `update/${subresource}` in methods
+  return (!definition.crd && `create/${subresource}` in methods) || `update/${subresource}` in methods
 }
 
 function emptyNamespace(): StatusError {
@@ -203,6 +206,7 @@ async function fail(
 
 interface Audited {
   readonly user: UserInfo
+  readonly from: string | undefined
   readonly received: number
   readonly failure: unknown
   readonly annotations: ReadonlyMap<string, string>
@@ -210,7 +214,7 @@ interface Audited {
 
 function record(audit: AuditLog, exchange: Exchange, route: ResourceRoute, audited: Audited): void {
   const { group, version, resource, subresource, namespace, name } = route
-  const { user, received, failure, annotations } = audited
+  const { user, from, received, failure, annotations } = audited
   const status = failure === undefined ? {} : { reason: asStatusError(failure).reason, message: messageOf(failure) }
   const actor = impersonatorOf(user)
   audit.record({
@@ -219,7 +223,7 @@ function record(audit: AuditLog, exchange: Exchange, route: ResourceRoute, audit
     verb: route.verb,
     user: actor ?? user,
     ...(actor ? { impersonated: user } : {}),
-    sourceIps: [exchange.socket.remoteAddress ?? ''],
+    sourceIps: [from ?? ''],
     userAgent: exchange.headers['user-agent'],
     target: { group, version, resource, subresource, namespace, name },
     status: { code: exchange.status, ...status },
@@ -236,3 +240,20 @@ function labelsOf({ method }: Exchange, route: ResourceRoute | PathRoute): Label
   const scope = name ? 'resource' : namespace ? 'namespace' : 'cluster'
   return [verb.toUpperCase(), group, version, resource, subresource, scope]
 }
+
+/**
+ * What fails may have been made up by a stranger, and every new label stays in memory for good: only what is served is
+ * counted by its name.
+ */
+function labelsOfFailed({ engine }: Site, exchange: Exchange, route: ResourceRoute | PathRoute): Labels {
+  const [verb, ...labels] = labelsOf(exchange, route)
+  const [group, version, resource, subresource] = labels
+  const served = resource && engine.registry.resolve(group, version, resource)
+  const known = served && (subresource === '' || knows(served, subresource))
+  return [countedVerbs.has(verb) ? verb : 'other', ...(known ? labels : unnamed)]
+}
+
+const unnamed = ['', '', '', '', ''] as const
+const countedVerbs = new Set(
+  'GET HEAD POST PUT DELETE LIST WATCH CREATE UPDATE PATCH DELETECOLLECTION OPTIONS'.split(' '),
+)
