@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { isNotFound, messageOf } from '@crosstie/kube'
+import { isNotFound, messageOf, parseLabelSelector } from '@crosstie/kube'
 import { adviceFor, isUnreachable } from './cli/advice.js'
 import { Progress } from './cli/progress.js'
 import { closest, didYouMean } from './cli/suggest.js'
@@ -18,6 +18,8 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>
   /** What the exit codes mean here, where they mean more than in general. */
   readonly exits?: Readonly<Record<number, string>>
+  /** How many words it takes at most, beside options; any number if it does not say. */
+  readonly words?: number
   /** What its words are, for completion. */
   readonly completes?: 'kinds' | 'objects' | 'files' | 'commands' | readonly string[]
   run(input: Input): Promise<number>
@@ -124,6 +126,8 @@ export async function runCommand(command: Command, args: readonly string[], sign
       out(helpFor(command))
       return EXIT_OK
     }
+    checkWords(command, positionals)
+    checkSelector(values)
     const paint = paintFor(hasColours(stdout))
     return await command.run({ values, words: positionals, given, signal, out, err, paint, progress })
   } catch (error) {
@@ -137,6 +141,25 @@ export async function runCommand(command: Command, args: readonly string[], sign
     return exitOf(error)
   } finally {
     progress.stop()
+  }
+}
+
+/** What is not understood is not passed over: `up sql` is not `up --providers sql`. */
+function checkWords({ words: most = Number.POSITIVE_INFINITY }: Command, words: readonly string[]): void {
+  const extra = words[most]
+  if (extra !== undefined) {
+    throw new UsageError(`'${extra}' is more than it takes: ${most === 0 ? 'options only' : `one word at most`}`)
+  }
+}
+
+/** Every command that has `-l` means the same by it. */
+function checkSelector(values: Input['values']): void {
+  const selector = textOf(values, 'selector')
+  if (selector === undefined) return
+  try {
+    parseLabelSelector(selector)
+  } catch (error) {
+    throw new UsageError(`-l takes labels such as app=shop,tier!=web, not '${selector}': ${messageOf(error)}`)
   }
 }
 

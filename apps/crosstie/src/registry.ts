@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { attempt } from '@crosstie/kube'
 import {
@@ -45,6 +46,8 @@ export async function loadRegistry(names: readonly string[] = providerNames): Pr
 
 /** Throws when one can be neither of ours nor of others. Reads none of them. */
 export function checkProviderNames(names: readonly string[]): void {
+  const missing = names.find((name) => isPath(name) && !existsSync(name))
+  if (missing !== undefined) throw new UsageError(`there is no file ${missing} to take a provider from`)
   const strange = names.find((name) => !Object.hasOwn(ours, name) && !/[/.@]/.test(name))
   if (strange === undefined) return
   throw new UsageError(
@@ -53,11 +56,13 @@ export function checkProviderNames(names: readonly string[]): void {
   )
 }
 
+const isPath = (name: string): boolean => /^[./]/.test(name)
+
 async function loadProvider(name: string): Promise<Provider> {
   if (Object.hasOwn(ours, name)) return (await ours[name]!()).provider
   const module = await attempt(
     `load the provider ${name}`,
-    () => import(/^[./]/.test(name) ? pathToFileURL(name).href : name),
+    () => import(isPath(name) ? pathToFileURL(name).href : name),
   )
   if (!module.provider?.kinds) throw new UsageError(`${name} exports no 'provider' made by defineProvider()`)
   return module.provider

@@ -323,9 +323,20 @@ export function commandSuite(program: () => Program): void {
 
   test('kinds and version', async () => {
     assert.match(await ok('kinds', 'claim', '-o', 'name'), /^postgresqlinstances\.database\.crossplane\.io$/m)
+    const none = await run('kinds', 'unicorns')
+    assert.deepEqual([none.code, none.out, /no kind with 'unicorns'/.test(none.err)], [3, '', true])
     assert.match(await ok('kinds', 'nop'), /nopresources +nop\.crossplane\.io\/v1alpha1 +false +NopResource/)
     assert.match(await ok('version'), /^crosstie \d\S+\nserver +Kubernetes v1\.\d+/)
     assert.match(JSON.parse(await ok('version', '-o', 'json')).server.version, /^v1/)
+  })
+
+  test('whoever reads only the beginning gets it, and no error', async () => {
+    // Far more than a pipe holds, to a reader who leaves at once; a watch ends when nobody reads it.
+    for (const args of [['kinds'], ['get', 'crd', '-o', 'yaml'], ['get', 'crd', '--watch']]) {
+      const { code, err } = await program().runUnread(args)
+      assert.equal(err, '', args.join(' '))
+      assert.ok(code === 0 || code === 130, `${args.join(' ')} ended with ${code}`)
+    }
   })
 
   test('delete: waits until they are gone, in the right order', async () => {

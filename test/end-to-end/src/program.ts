@@ -81,6 +81,20 @@ export class Program implements AsyncDisposable {
     return { code, out, err }
   }
 
+  /** Runs a command whose output nobody reads: the reader of the pipe is gone before anything is written. */
+  async runUnread(args: readonly string[]): Promise<Ran> {
+    const child = spawn(process.execPath, [crosstie, ...args], { env: this.#env, cwd: this.folder })
+    let err = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    child.stdout.destroy()
+    child.stdin.end()
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (status) => resolve(status ?? -1))
+    })
+    return { code, out: '', err }
+  }
+
   /** Runs a command that must succeed, and returns what it printed. */
   async ok(...args: readonly string[]): Promise<string> {
     const { code, out, err } = await this.run(args)

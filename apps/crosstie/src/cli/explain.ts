@@ -125,7 +125,7 @@ function limits(schema: Schema): readonly string[] {
     ...(schema.enum ? [`One of: ${schema.enum.map(String).join(', ')}`] : []),
     ...(schema.default !== undefined ? [`Default: ${JSON.stringify(schema.default)}`] : []),
     ...(schema.minimum !== undefined || schema.maximum !== undefined
-      ? [`Range: ${schema.minimum ?? ''} to ${schema.maximum ?? ''}`]
+      ? [`Range: ${[schema.minimum ?? 'anything', schema.maximum ?? 'anything'].join(' to ')}`]
       : []),
     ...(schema.pattern ? [`Pattern: ${schema.pattern}`] : []),
     ...[...new Set(rules)].map((rule) => `Rule: ${rule}`),

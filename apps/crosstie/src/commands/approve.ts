@@ -19,7 +19,7 @@ executed, the resource waits again and says what is different. For objects that 
 is made now and shown; --yes approves it.`,
   examples: [
     { does: 'Save a plan, look at it, approve it', line: 'crosstie plan vpc/main -o json > plan.json' },
-    { does: '', line: 'crosstie approve plan.json' },
+    { does: 'That one, and nothing else', line: 'crosstie approve plan.json' },
     { does: 'Approve what would be done now', line: 'crosstie approve vpc/main --yes' },
   ],
   options: { yes: { type: 'boolean', short: 'y', help: 'Approve what is shown' }, ...options },

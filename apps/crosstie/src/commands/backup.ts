@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -30,6 +30,11 @@ export const backup: Command = {
     if (!file || rest.length > 0) throw new UsageError('name the one file to write the backup to')
     const target = resolve(file)
     const kubeconfig = resolve(String(values['kubeconfig'] ?? join(String(values['data-dir']), 'kubeconfig')))
+    if (!existsSync(kubeconfig)) {
+      throw new UsageError(
+        `there is no ${kubeconfig}: name the data directory of the server with --data-dir, or --kubeconfig`,
+      )
+    }
     const { revision, bytes } = await attempt(`back up the server of ${kubeconfig}`, () =>
       progress.during('taking a snapshot', () => download(kubeconfig, target, values['with-keys'] === true, signal)),
     )

@@ -57,6 +57,7 @@ export const controllers: Command = {
     ...featureOptions,
     ...logOptions,
   },
+  words: 0,
   async run({ values, signal, out, err }) {
     const log = logTo(err, values)
     const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)

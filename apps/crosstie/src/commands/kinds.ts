@@ -3,7 +3,7 @@ import { accessOptions, openApi } from '../cli/access.js'
 import type { ServedKind } from '../cli/kinds.js'
 import { encoded, outputOf, outputOptions } from '../cli/output.js'
 import { painted, table } from '../cli/table.js'
-import { type Command, EXIT_OK } from '../command.js'
+import { type Command, EXIT_NOT_FOUND, EXIT_OK } from '../command.js'
 
 const formats = ['table', 'name', 'json', 'yaml']
 
@@ -17,12 +17,19 @@ export const kinds: Command = {
     { does: 'What there is of a group', line: 'crosstie kinds sql' },
   ],
   options: { ...outputOptions(...formats), ...accessOptions },
+  words: 1,
   async run(input) {
     const { values, words, out, paint } = input
     const { format } = outputOf(values, ...formats)
     using api = await openApi(input)
     const word = (words[0] ?? '').toLowerCase()
     const all = (await api.kinds()).all.filter((kind) => concerns(kind, word))
+    if (all.length === 0) {
+      input.err(
+        `The server has no kind with '${words[0]}' in its name, group or categories. 'crosstie kinds' lists all.`,
+      )
+      return EXIT_NOT_FOUND
+    }
     if (format === 'json' || format === 'yaml') out(encoded(format, all))
     else if (format === 'name') for (const kind of all) out(nameOf(kind))
     else for (const line of table(painted(paint, [HEADING, ...all.map(row)]))) out(line)

@@ -21,8 +21,8 @@ export const manifests: Command = {
     shards: { type: 'string', value: 'N', help: 'Above 1: split the objects into N parts, and all work', default: '1' },
     only: { type: 'string', value: 'PART', help: 'crds: just the kinds; workload: all but the kinds' },
   },
-  async run({ values, words, out }) {
-    if (words.length > 0) throw new UsageError(`manifests takes options only, not '${words[0]}'`)
+  words: 0,
+  async run({ values, out }) {
     const names = providersOf(values)
     const only = values['only']
     if (only !== undefined && only !== 'crds' && only !== 'workload') {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { restoreBackup } from '@crosstie/apiserver'
 import { type Command, EXIT_OK, UsageError } from '../command.js'
@@ -13,6 +14,7 @@ export const restore: Command = {
   async run({ values, words, out, progress }) {
     const [file, ...rest] = words
     if (!file || rest.length > 0) throw new UsageError('name the one backup file to restore')
+    if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
     const dataDir = resolve(String(values['data-dir']))
     const force = values['force'] === true
     const { revision, objects } = await progress.during('bringing it back', () =>

@@ -64,6 +64,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     ...featureOptions,
     ...logOptions,
   },
+  words: 0,
   async run(given) {
     keepMemorySmall()
     const input: Input = { ...given, values: withConfig(given, up.options) }

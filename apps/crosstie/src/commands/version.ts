@@ -16,6 +16,7 @@ export const version: Command = {
     ...outputOptions(...formats),
     ...accessOptions,
   },
+  words: 0,
   async run(input) {
     const { values, out, err } = input
     const { format } = outputOf(values, ...formats)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { defaultKeyFile } from './durable.js'
-import { StoreKeyError } from './failures.js'
+import { StoreCorruptError, StoreKeyError } from './failures.js'
 import { type Files, nodeFiles } from './files.js'
 import { Encoding } from './frame.js'
 import { keyIdOf, keyIds } from './keyring.js'
@@ -36,8 +36,7 @@ export async function restoreBackup(
   options: RestoreOptions = {},
 ): Promise<{ readonly revision: number; readonly objects: number }> {
   const { files = nodeFiles, force = false, keyFile = defaultKeyFile(dataDir) } = options
-  const header = await readSnapshotHeader(files, file)
-  const { objects, keys } = await check(files, file)
+  const { header, objects, keys } = await check(files, file)
   await files.makeDirectory(dataDir)
   const lock = await files.lock(dataDir)
   try {
@@ -61,14 +60,27 @@ export async function restoreBackup(
   }
 }
 
-async function check(files: Files, file: string): Promise<{ objects: number; keys: ReadonlySet<string> }> {
+interface Checked {
+  readonly header: SnapshotHeader
+  readonly objects: number
+  readonly keys: ReadonlySet<string>
+}
+
+async function check(files: Files, file: string): Promise<Checked> {
   const keys = new Set<string>()
   let objects = 0
-  for await (const records of readSnapshot(files, file)) {
-    objects += records.length
-    for (const { encoding, value } of records) if (encoding === Encoding.encrypted) keys.add(keyIdOf(value))
+  try {
+    const header = await readSnapshotHeader(files, file)
+    for await (const records of readSnapshot(files, file)) {
+      objects += records.length
+      for (const { encoding, value } of records) if (encoding === Encoding.encrypted) keys.add(keyIdOf(value))
+    }
+    return { header, objects, keys }
+  } catch (error) {
+    if (!(error instanceof StoreCorruptError)) throw error
+    const what = error.offset === 0 ? 'this is no backup' : 'it was cut or changed since it was written'
+    throw new StoreCorruptError(file, error.offset, what, "Take another one that 'crosstie backup' wrote.")
   }
-  return { objects, keys }
 }
 
 async function provideKeys(header: SnapshotHeader, needed: ReadonlySet<string>, keyFile: string): Promise<void> {

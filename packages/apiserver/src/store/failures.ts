@@ -1,16 +1,15 @@
 import { messageOf } from '@crosstie/kube'
 
+const REPAIR = 'Repair the disk and open it again, or restore a backup into an empty directory.'
+
 /** What is on disk is not what was written there. Nothing was changed by finding out. */
 export class StoreCorruptError extends Error {
   override readonly name = 'StoreCorruptError'
   readonly file: string
   readonly offset: number
 
-  constructor(file: string, offset: number, what: string) {
-    super(
-      `${file} is damaged at byte ${offset}: ${what}. Nothing was changed. ` +
-        'Repair the disk and open it again, or restore a backup into an empty directory.',
-    )
+  constructor(file: string, offset: number, what: string, remedy = REPAIR) {
+    super(`${file} is damaged at byte ${offset}: ${what}. Nothing was changed. ${remedy}`)
     this.file = file
     this.offset = offset
   }

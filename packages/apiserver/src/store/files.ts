@@ -106,7 +106,10 @@ class NodeFile implements OpenFile {
 export const nodeFiles: Files = {
   lock: lockDirectory,
   async makeDirectory(path) {
-    const first = await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+    const first = await fs.promises.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
+      const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR'
+      throw isFile ? new Error(`${path} is, or is in, a file. Choose a folder.`, { cause: error }) : error
+    })
     if (first === undefined) return
     for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
       await nodeFiles.syncDirectory(dirname(made))
