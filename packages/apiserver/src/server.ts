@@ -179,6 +179,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   ])
   const metrics = new ServerMetrics(engine, options.metrics)
   const audit = await openAudit(options, report)
+  const address = () => addressOf(listener)
   const site: Site = {
     engine,
     authenticator,
@@ -188,8 +189,8 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     audit,
     stopping: stopping.signal,
     report,
-    pages: pagesOf(engine, metrics, tokens, options.dataDir, () => addressOf(listener)),
-    address: () => addressOf(listener),
+    pages: pagesOf({ engine, metrics, tokens, dataDir: options.dataDir, stopping: stopping.signal, address }),
+    address,
   }
   const listener = await Listener.open(
     {

@@ -193,6 +193,49 @@ conformance('discovery', {
     await t.get('/livez/ping')
     await t.get('/livez/none')
   },
+  'one check of health at a time': async (t) => {
+    const shared = ['ping', 'log', 'etcd', 'poststarthook/rbac/bootstrap-roles', 'poststarthook/crd-informer-synced']
+    for (const page of ['healthz', 'livez', 'readyz']) {
+      for (const name of shared) await t.get(`/${page}/${name}`, { query: { verbose: '', exclude: name } })
+    }
+    for (const name of ['etcd-readiness', 'informer-sync', 'shutdown']) {
+      await t.get(`/readyz/${name}`)
+      await t.get(`/livez/${name}`)
+    }
+  },
+  'health without some of its checks': async (t) => {
+    const names = /\]ping |\]etcd |\]log |\]shutdown |^warn|passed$/
+    const pick = (text: string) => text.split('\n').filter((line) => names.test(line))
+    for (const page of ['healthz', 'livez', 'readyz']) {
+      await t.get(`/${page}?verbose&exclude=etcd&exclude=log`, { pick })
+      await t.get(`/${page}?verbose=false&exclude=ping&exclude=b&exclude=a,"&exclude=b`, { pick })
+      await t.get(`/${page}?exclude=etcd&exclude=none`)
+      await t.get(`/${page}?exclude=&verbose`, { pick })
+    }
+  },
+  'health is asked by any method, and has nothing below a slash': async (t) => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await t.ask(method, '/readyz')
+    for (const path of ['/healthz/', '/livez/', '/livez/ping/', '/metrics/', '/metrics/slis/', '/metrics/none']) {
+      await t.get(path)
+    }
+  },
+  '/metrics/slis tells how health was': async (t) => {
+    await t.quiet('GET', '/livez')
+    const { status, headers, text } = await t.quiet('GET', '/metrics/slis')
+    const ping = text.split('\n').filter((line) => /^# |^kubernetes_healthcheck\{name="ping",type="livez"/.test(line))
+    const counted = /^kubernetes_healthchecks_total\{name="etcd",status="success",type="livez"\} [1-9]/m.test(text)
+    t.see('slis', { status, type: headers['content-type']?.split(';')[0], ping, counted })
+  },
+  'version, discovery and keys are only read, with or without a slash': async (t) => {
+    const pick = (body: Loose) => ({ message: body.message, fields: Object.keys(body).sort() })
+    const keys = ['/openid/v1/jwks', '/.well-known/openid-configuration']
+    const rbac = '/apis/rbac.authorization.k8s.io'
+    for (const path of ['/version', '/api', '/api/v1', `${rbac}/v1`, '/apis', rbac, ...keys]) {
+      await t.get(`${path}/`, { accept: '*/*', pick })
+      for (const method of ['POST', 'PUT']) await t.ask(method, path, { pick })
+    }
+    for (const path of ['/openapi/v2/', '/openapi/v3/', '/api/v2', '/api/v2/']) await t.get(path)
+  },
   '/metrics is Prometheus text': async (t) => {
     const { headers, text, status } = await t.quiet('GET', '/metrics')
     t.see('metrics', {

@@ -47,6 +47,18 @@ conformance('paging', {
     await pages(t, all, { limit: 3, ...MINE })
     await pages(t, all, { limit: 2, labelSelector: 'even=true' })
   },
+  'numbers that 64 bits cannot hold are refused': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    for (const value of ['99999999999999999999', '9223372036854775808', '-9223372036854775809', '1.5', '"', 'é']) {
+      await t.get(all, { query: { limit: value } })
+      await t.get(all, { query: { timeoutSeconds: value } })
+    }
+    for (const value of ['18446744073709551616', '99999999999999999999', '"', 'a\nb', '-1', '+1']) {
+      await t.get(all, { query: { resourceVersion: value } })
+      await t.get(all, { query: { watch: true, resourceVersion: value } })
+      await t.get(`${all}/kube-root-ca.crt`, { query: { resourceVersion: value } })
+    }
+  },
   'a limit that covers all has no continue': async (t) => {
     const all = await many(t, 3)
     await t.get(all, { query: { limit: 3, ...MINE }, pick: page })

@@ -1,6 +1,7 @@
 import { badRequest, type FieldError, fieldErrors, invalid } from '@crosstie/kube'
 import type { ListParameters } from '../verbs/list.js'
 import type { WatchParameters } from '../verbs/watch.js'
+import { integerFault } from '../wire/integer.js'
 import { truthy } from './route.js'
 
 const text = (query: URLSearchParams, name: string) => query.get(name) || undefined
@@ -136,7 +137,8 @@ const MANAGERS_MAX = 1_000
 function integer(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (!value) return undefined
-  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax`)
+  const fault = integerFault(value, 'ParseInt')
+  if (fault) throw badRequest(fault)
   return Number(value)
 }
 

@@ -1,22 +1,41 @@
 import { createHash } from 'node:crypto'
+import type { Metrics } from '@crosstie/kube'
 import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions, groupsOf } from './discovery.js'
 import { sendValue } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { plainJson, plainMedia, readable } from './media.js'
 import type { PathRoute } from './route.js'
-import { PageNotFoundError, resourceNotFound, type Site } from './serve.js'
+import { isBuiltIn, methodUnknown, type Page, PageNotFoundError, resourceNotFound, type Site } from './serve.js'
 
 /** Everything that is not a resource: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
   const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
-  const page = pageFor(site, path)
-  if (page) return await page(exchange, route)
-  if (path === '/') return sendIndex(site, exchange)
-  if (path === '/api' || path === '/apis') return await serveRoots(site, exchange, path, route.query)
+  const answer = answerAt(site, route, path)
+  if (!answer) throw path.startsWith('/api/') ? resourceNotFound() : new PageNotFoundError()
+  if (isRouted(site, path) && exchange.method !== 'GET') throw methodUnknown()
+  await answer(exchange, route)
+}
+
+function answerAt(site: Site, { path: asked, query }: PathRoute, path: string): Page | undefined {
+  const page = pageFor(site, isRouted(site, path) ? path : asked)
+  if (page) return page
+  if (path === '/') return (exchange) => sendIndex(site, exchange)
+  if (path === '/api' || path === '/apis') return (exchange) => serveRoots(site, exchange, path, query)
   const document = discoveryDocument(site, path)
-  if (!document) throw path.startsWith('/api/') ? resourceNotFound() : new PageNotFoundError()
-  await sendPlain(exchange, route.query, document)
+  return document === undefined ? undefined : (exchange) => sendPlain(exchange, query, document)
+}
+
+const routedPages = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid-configuration'])
+
+/**
+ * The real server answers these through the router that it has for resources: it looks through a slash at the end, and
+ * knows but GET. Other paths are what they are, by any method.
+ */
+function isRouted({ engine }: Site, path: string): boolean {
+  if (routedPages.has(path)) return true
+  const [root, group, version] = path.slice(1).split('/')
+  return root === 'api' || (root === 'apis' && version !== undefined && isBuiltIn(engine, { group: group! }))
 }
 
 /** What there is, for people who begin at the root. */
@@ -77,4 +96,9 @@ export function sendText(exchange: Exchange, status: number, text: string): void
     },
     Buffer.from(text),
   )
+}
+
+export function sendMetrics(exchange: Exchange, metrics: Metrics): void {
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-cache, private' }
+  exchange.respond(200, headers, Buffer.from(metrics.expose()))
 }

@@ -159,12 +159,13 @@ function emptyNamespace(): StatusError {
   return badRequest('an empty namespace may not be set during creation')
 }
 
+export function methodUnknown(): StatusError {
+  const message = 'the server does not allow this method on the requested resource'
+  return new StatusError(405, 'MethodNotAllowed', message, { details: {} })
+}
+
 function methodNotAllowed({ served, route }: Call): StatusError {
-  if (!served.definition.crd) {
-    return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-      details: {},
-    })
-  }
+  if (!served.definition.crd) return methodUnknown()
   const { group, resource: kind } = served.type
   const message = `${route.verb} is not supported on resources of kind "${kind}.${group}"`
   return new StatusError(405, 'MethodNotAllowed', message, { details: { group, kind } })

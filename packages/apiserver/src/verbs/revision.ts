@@ -1,22 +1,24 @@
-import { badRequest, StatusError } from '@crosstie/kube'
+import { badRequest, quote, StatusError } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
+import { integerFault } from '../wire/integer.js'
 
 /** The revision that a resourceVersion parameter names; 0 when it names none. */
 export function parseRevision(resourceVersion: string | undefined): number {
-  if (!resourceVersion) return 0
-  if (!/^\d+$/.test(resourceVersion)) throw new StatusError(500, '', badRevision(resourceVersion))
-  return Number(resourceVersion)
+  const fault = resourceVersion && faultOf(resourceVersion)
+  if (fault) throw new StatusError(500, '', fault)
+  return Number(resourceVersion || 0)
 }
 
 /** For lists, where the real server blames the client. */
 export function parseListRevision(resourceVersion: string | undefined): number {
-  if (!resourceVersion || /^\d+$/.test(resourceVersion)) return parseRevision(resourceVersion)
-  throw badRequest(`invalid resource version: ${badRevision(resourceVersion)}`)
+  const fault = resourceVersion && faultOf(resourceVersion)
+  if (fault) throw badRequest(`invalid resource version: ${fault}`)
+  return Number(resourceVersion || 0)
 }
 
-function badRevision(text: string): string {
-  const quoted = JSON.stringify(text)
-  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`
+function faultOf(text: string): string | undefined {
+  const fault = integerFault(text, 'ParseUint')
+  return fault && `resourceVersion: Invalid value: ${quote(text)}: ${fault}`
 }
 
 /** A revision that does not exist yet: the caller has seen another server, or the future. */

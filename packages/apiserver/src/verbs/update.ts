@@ -13,6 +13,7 @@ import { decode } from '../admission/decode.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
+import { integerFault } from '../wire/integer.js'
 import { commit, settled } from './commit.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
@@ -224,9 +225,9 @@ export function checkRevision(
   unconditional: boolean,
 ): void {
   const { resourceVersion } = given.metadata
-  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
-    throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`)
-  }
+  if (resourceVersion && resourceVersion === live.metadata.resourceVersion) return
+  const fault = resourceVersion && integerFault(resourceVersion, 'ParseUint')
+  if (fault) throw new StatusError(500, '', fault)
   if (!resourceVersion || resourceVersion === '0') {
     if (unconditional) return
     const { group, resource } = served.type
@@ -234,5 +235,5 @@ export function checkRevision(
       fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])
   }
-  if (resourceVersion !== live.metadata.resourceVersion) throw conflict(served.type, name, MODIFIED)
+  throw conflict(served.type, name, MODIFIED)
 }

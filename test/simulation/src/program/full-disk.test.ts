@@ -103,7 +103,7 @@ async function health(api: Api, want: number): Promise<void> {
   for (const page of ['healthz', 'readyz']) {
     const { status, text } = await api.send('GET', `/${page}?verbose`)
     assert.equal(status, want, `${page}: ${text}`)
-    assert.ok(text.includes(want === 200 ? '[+]store ok' : '[-]store failed'), text)
+    assert.ok(text.includes(want === 200 ? '[+]etcd ok' : '[-]etcd failed'), text)
   }
 }
 

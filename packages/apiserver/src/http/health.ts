@@ -1,0 +1,125 @@
+import { Metrics, messageOf, quote } from '@crosstie/kube'
+import type { Store } from '../store/store.js'
+import type { Exchange } from './exchange.js'
+import { sendMetrics, sendText } from './paths.js'
+import type { PathRoute } from './route.js'
+import type { Page } from './serve.js'
+
+interface HealthCheck {
+  readonly name: string
+  /** Throws what is wrong. */
+  check(): void
+}
+
+const passed = (name: string): HealthCheck => ({ name, check: () => {} })
+
+/** Whoever can ask gets yes: the port opens only after these are done. */
+const started = [
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/start-system-namespaces-controller',
+  'poststarthook/rbac/bootstrap-roles',
+].map(passed)
+
+/**
+ * The checks of `/healthz`, `/livez` and `/readyz`, under the names that probes of kube-apiserver ask for and exclude:
+ * our store is their `etcd`.
+ */
+function checksOf(store: Store, stopping: AbortSignal): Record<string, readonly HealthCheck[]> {
+  const writable = (name: string): HealthCheck => ({
+    name,
+    check: () => {
+      if (store.failure) throw store.failure
+    },
+  })
+  const shutdown: HealthCheck = {
+    name: 'shutdown',
+    check: () => {
+      if (stopping.aborted) throw new Error('process is shutting down')
+    },
+  }
+  const running = [passed('ping'), passed('log')]
+  const ready = [writable('etcd-readiness'), passed('informer-sync')]
+  return {
+    healthz: [...running, writable('etcd'), ...started],
+    // A disk that is full is not mended by a restart: to live it is enough that reads are answered, and they are.
+    livez: [...running, passed('etcd'), ...started],
+    readyz: [...running, writable('etcd'), ...ready, ...started, shutdown],
+  }
+}
+
+/** Health with `?verbose` and `?exclude=`, each check below it, and `/metrics/slis`: how the checks went. */
+export function healthPages(store: Store, stopping: AbortSignal): [string, Page][] {
+  const results = new Results()
+  const pages = Object.entries(checksOf(store, stopping)).flatMap(([name, checks]): [string, Page][] => [
+    [`/${name}`, (exchange, route) => serveHealth(exchange, route, name, checks, results)],
+    ...checks.map((one): [string, Page] => [`/${name}/${one.name}`, (exchange) => serveCheck(exchange, one)]),
+  ])
+  return [...pages, ['/metrics/slis', (exchange) => sendMetrics(exchange, results.metrics)]]
+}
+
+/** How each check went, last and altogether. */
+class Results {
+  readonly metrics = new Metrics()
+  readonly #last = this.metrics.gauge(
+    'kubernetes_healthcheck',
+    '[STABLE] This metric records the result of a single healthcheck.',
+    ['name', 'type'],
+  )
+  readonly #all = this.metrics.counter(
+    'kubernetes_healthchecks_total',
+    '[STABLE] This metric records the results of all healthcheck.',
+    ['name', 'status', 'type'],
+  )
+
+  add(name: string, type: string, ok: boolean): void {
+    this.#last.with(name, type).set(ok ? 1 : 0)
+    this.#all.with(name, ok ? 'success' : 'error', type).inc()
+  }
+}
+
+function serveHealth(
+  exchange: Exchange,
+  { query }: PathRoute,
+  name: string,
+  checks: readonly HealthCheck[],
+  results: Results,
+): void {
+  const excluded = new Set(query.getAll('exclude'))
+  const lines: string[] = []
+  let failed = false
+  for (const one of checks) {
+    if (excluded.delete(one.name)) {
+      lines.push(`[+]${one.name} excluded: ok`)
+      continue
+    }
+    const ok = failureOf(one) === undefined
+    results.add(one.name, name, ok)
+    // The reason is in the log: health is for everybody, reasons are not.
+    lines.push(ok ? `[+]${one.name} ok` : `[-]${one.name} failed: reason withheld`)
+    failed ||= !ok
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].sort().map(quote).join(',')
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`)
+  }
+  if (failed) sendText(exchange, 500, `${lines.join('\n')}\n${name} check failed\n`)
+  else if (query.has('verbose')) sendText(exchange, 200, `${lines.join('\n')}\n${name} check passed\n`)
+  else sendText(exchange, 200, 'ok')
+}
+
+/** One check alone, which only those may ask who may read reasons too. */
+function serveCheck(exchange: Exchange, one: HealthCheck): void {
+  const failure = failureOf(one)
+  if (failure) sendText(exchange, 500, `internal server error: ${messageOf(failure.error)}\n`)
+  else sendText(exchange, 200, 'ok')
+}
+
+function failureOf(one: HealthCheck): { readonly error: unknown } | undefined {
+  try {
+    one.check()
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
