@@ -2,6 +2,7 @@ import { type Condition, conditionsOf, ignoring, isNotFound } from '@crosstie/ku
 import type { Difference, Sight } from '../external/external.js'
 import { leave } from './abandoned.js'
 import { awaitApproval, noteExecuted, nothingToApprove } from './approval.js'
+import { forgetAsked } from './asked.js'
 import { beginningShows, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions, drifts } from './conditions.js'
@@ -84,6 +85,7 @@ export async function release(turn: Turn): Promise<Next> {
   kit.secretUsers.forget(managed.metadata.uid ?? '')
   kit.sent.delete(managed.metadata.uid ?? '')
   kit.creating.delete(managed.metadata.uid ?? '')
+  kit.refused.delete(managed.metadata.uid ?? '')
   kit.followers.forget(managed.metadata.uid ?? '')
   return { after: 'never' }
 }
@@ -159,7 +161,7 @@ async function update({ turn, client }: Gathered, call: ReturnType<typeof update
 
 interface NotesOfName {
   readonly finalizers?: readonly string[]
-  readonly annotations?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string | null>>
 }
 
 /**
@@ -168,11 +170,12 @@ interface NotesOfName {
  */
 function notesOfName(turn: Turn, seen: string | undefined, keep = false): NotesOfName | undefined {
   const { managed, history, kit } = turn
-  const notes: Record<string, string> = {}
+  const notes: Record<string, string | null> = {}
   const name = seen || turn.externalName
   if (name !== '' && name !== externalNameOf(managed)) notes[annotations.externalName] = name
   if (keep && history.incomplete && (kit.kind.token || !kit.kind.naturalKey)) {
     notes[annotations.createSucceeded] = new Date(Math.max(kit.clock.now(), history.pending!)).toISOString()
+    Object.assign(notes, forgetAsked(turn))
   }
   const finalizers = keep ? withFinalizer(managed.metadata.finalizers, finalizer) : managed.metadata.finalizers
   const complete = finalizers === managed.metadata.finalizers

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersionOf, type Client, conditionsOf, type KubeObject } from '@crosstie/kube'
-import { type CloudCapabilities, SimulatedCloud } from '../testing/cloud.js'
+import { type CloudCall, type CloudCapabilities, SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
 import { type ManagedController, managedController } from './controller.js'
 import { UncertainError } from './create.js'
+import { annotations, externalNameOf } from './meta.js'
 
 /**
  * XN2: the process dies, an answer is lost or a call is refused at every point
@@ -29,13 +30,26 @@ class Crash extends Error {
   override readonly name = 'Crash'
 }
 
+interface Edit {
+  readonly managementPolicies: readonly string[]
+  readonly size: number
+  readonly paused: boolean
+}
+
 class Life {
   readonly cloud: SimulatedCloud
   readonly api: FakeApi
   steps = 0
   /** Which side of a request each point is on. */
   readonly sides: string[] = []
+  /** Calls that the policies did not allow when the object was last read or noted something on. */
+  readonly forbidden: string[] = []
+  /** What the user changes between any two steps, until they have seen enough. */
+  user: User | undefined
   #now = Date.UTC(2026, 0, 1)
+  /** By how much the clock of this process is ahead of the cloud's. */
+  #skew = 0
+  #policies: readonly string[] = []
   #dead = false
   #controller: ManagedController
 
@@ -43,7 +57,7 @@ class Life {
     capabilities: CloudCapabilities,
     private readonly at: number,
     private readonly trouble: Trouble,
-    private readonly objects: readonly string[],
+    readonly objects: readonly string[],
     /** Instead of one trouble at one point: any, anywhere, this often. */
     private readonly dice?: { readonly random: () => number; readonly often: number },
     /** Reads come from a cache that may be a few writes behind. */
@@ -52,15 +66,28 @@ class Life {
     const clock = { now: () => this.#now }
     this.api = new FakeApi({
       now: clock.now,
-      before: () => this.#point('before', 'api'),
-      after: () => this.#point('after', 'api'),
+      before: () => {
+        this.user?.act(this)
+        this.#point('before', 'api')
+      },
+      after: ({ verb, name }) => {
+        // Whoever reads the object, or writes to it from the revision that was read, knows what it says now.
+        if (verb === 'get' || verb === 'patch') this.#policies = policiesOf(this.object(name)) ?? this.#policies
+        this.#point('after', 'api')
+      },
     })
     this.cloud = new SimulatedCloud({
       ...capabilities,
       clock,
       consistencySeconds: 4,
       createSeconds: 6,
-      before: () => this.#point('before', 'cloud'),
+      before: (call) => {
+        const action = actions[call]
+        const allowed = this.#policies.includes('*') || this.#policies.includes(action ?? '')
+        if (action && !allowed) this.forbidden.push(`${call} under [${this.#policies}]`)
+        this.user?.act(this)
+        this.#point('before', 'cloud')
+      },
       after: () => this.#point('after', 'cloud'),
     })
     this.#controller = this.#start()
@@ -68,8 +95,10 @@ class Life {
 
   #start(): ManagedController {
     this.#dead = false
+    // The next process may be on another machine, whose clock is not quite the same.
+    this.#skew = this.dice ? Math.round(this.dice.random() * 4_000) - 2_000 : 0
     const client = this.stale ? staleReads(this.api, this.stale) : this.api
-    return managedController(thingOf(this.cloud), { client, clock: { now: () => this.#now } })
+    return managedController(thingOf(this.cloud), { client, clock: { now: () => this.#now + this.#skew } })
   }
 
   /** Each request passes here twice: on its way, and when it took effect. */
@@ -104,6 +133,7 @@ class Life {
   /** Reconciles all objects, again and again, until all is well or patience ends. */
   async until(well: () => boolean): Promise<boolean> {
     for (let i = 0; i < 80; i++) {
+      const edited = this.user !== undefined
       let resting = 0
       for (const name of this.objects) {
         try {
@@ -115,8 +145,9 @@ class Life {
         if (this.#dead) this.#controller = this.#start()
       }
       if (well()) return true
-      if (resting === this.objects.length) return false
-      this.#now += 3_000
+      if (this.user) this.user.act(this)
+      else if (resting === this.objects.length && !edited) return false
+      this.#now += this.dice ? Math.floor(this.dice.random() * 6_000) : 3_000
     }
     return false
   }
@@ -136,10 +167,59 @@ class Life {
     }
   }
 
+  /** Changes what an object wants, and how. */
+  edit(name: string, { managementPolicies, size, paused }: Edit): void {
+    this.change(name, (object) => {
+      const spec = object['spec'] as { forProvider: object }
+      const { [annotations.paused]: _, ...notes } = object.metadata.annotations ?? {}
+      return {
+        ...object,
+        metadata: {
+          ...object.metadata,
+          generation: object.metadata.generation! + 1,
+          annotations: paused ? { ...notes, [annotations.paused]: 'true' } : notes,
+        },
+        spec: { ...spec, managementPolicies, forProvider: { ...spec.forProvider, size } },
+      }
+    })
+  }
+
   /** What a user does, past all troubles. */
   change(name: string, change: (object: KubeObject) => KubeObject): void {
     const object = this.object(name)
     if (object) this.api.seed(this.type, change(object))
+  }
+}
+
+const actions: Readonly<Partial<Record<CloudCall, string>>> = { create: 'Create', update: 'Update', delete: 'Delete' }
+
+const policiesOf = (object: KubeObject | undefined): readonly string[] | undefined =>
+  (object?.['spec'] as { managementPolicies?: readonly string[] } | undefined)?.managementPolicies
+
+/** Edits objects at any moment, also while a turn is under way: what is wanted, what is allowed, whether to pause. */
+class User {
+  #edits = 0
+
+  constructor(private readonly random: () => number) {}
+
+  act(life: Life): void {
+    if (this.random() > 0.15) return
+    if (++this.#edits > 12) {
+      this.rest(life)
+      return
+    }
+    const name = life.objects[Math.floor(this.random() * life.objects.length)]!
+    const policies = ['*', '*', 'Observe', 'Observe,Create', 'Observe,Update', 'Observe,Create,Delete', '']
+    const chosen = policies[Math.floor(this.random() * policies.length)]!
+    const size = 1 + Math.floor(this.random() * 4)
+    const paused = this.random() < 0.2
+    life.edit(name, { managementPolicies: chosen === '' ? [] : chosen.split(','), size, paused })
+  }
+
+  /** All is allowed in the end. */
+  rest(life: Life): void {
+    life.user = undefined
+    for (const name of life.objects) life.edit(name, { managementPolicies: ['*'], size: 1, paused: false })
   }
 }
 
@@ -177,9 +257,12 @@ function staleReads(api: FakeApi, random: () => number): Client {
   })
 }
 
-const isReady = (object: KubeObject | undefined) =>
-  !!object &&
-  ['Ready', 'Synced'].every((type) => conditionsOf(object).some((c) => c.type === type && c.status === 'True'))
+/** Ready, in step, and its name is that of a resource in the cloud (XN1). */
+const isReady = (life: Life, name: string) => {
+  const object = life.object(name)
+  const is = (type: string) => conditionsOf(object!).some((c) => c.type === type && c.status === 'True')
+  return !!object && is('Ready') && is('Synced') && life.cloud.resources.some((r) => r.name === externalNameOf(object))
+}
 
 /** The life, and what went wrong in it. */
 async function live(
@@ -189,22 +272,18 @@ async function live(
   objects: readonly string[],
   deleteEarly = false,
   dice?: { readonly random: () => number; readonly often: number },
-  stale?: () => number,
+  more: { readonly stale?: () => number; readonly edits?: () => number } = {},
 ): Promise<{ sides: readonly string[]; wrong: string[]; stopped: boolean }> {
-  const life = new Life(capabilities, at, trouble, objects, dice, stale)
+  const life = new Life(capabilities, at, trouble, objects, dice, more.stale)
   const wrong: string[] = []
   life.seed()
+  if (more.edits) life.user = new User(more.edits)
   if (deleteEarly) await life.until(() => life.steps >= at)
   else {
-    const ready = await life.until(() => objects.every((name) => isReady(life.object(name))))
+    const ready = await life.until(() => !life.user && objects.every((name) => isReady(life, name)))
+    life.user?.rest(life)
     if (!ready) wrong.push('never ready')
-    for (const name of objects) {
-      life.change(name, (object) => {
-        const spec = object['spec'] as { forProvider: object }
-        const metadata = { ...object.metadata, generation: object.metadata.generation! + 1 }
-        return { ...object, metadata, spec: { ...spec, forProvider: { ...spec.forProvider, size: 2 } } }
-      })
-    }
+    for (const name of objects) life.edit(name, { managementPolicies: ['*'], size: 2, paused: false })
     const updated = await life.until(() => life.cloud.resources.every(({ values }) => values['size'] === 2))
     if (!updated) wrong.push('never updated')
   }
@@ -229,8 +308,15 @@ async function live(
   if (!gone) wrong.push('stuck')
   if (life.cloud.resources.length > 0) wrong.push('leak')
   if (life.cloud.mostAtOnce > objects.length) wrong.push('duplicate')
+  wrong.push(...life.forbidden)
   return { sides: life.sides, wrong, stopped }
 }
+
+/**
+ * The one honest residue: nothing can tell what became of the create, so it stops and says so. Never is there a second
+ * resource, and never is anything done that is not allowed.
+ */
+const isResidue = (wrong: string): boolean => ['never ready', 'never updated', 'stuck', 'leak'].includes(wrong)
 
 /** One object, one that is deleted in the midst of it, and two that want the very same. */
 const lives: readonly (readonly [objects: readonly string[], deleteEarly: boolean])[] = [
@@ -253,7 +339,8 @@ for (const names of ['chosen', 'assigned'] as const) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: 0.02 + random() * 0.1 }
         const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice)
-        if (!(residue && stopped) && wrong.length > 0) failures.push(`seed ${seed}: ${wrong.join(', ')}`)
+        const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
+        if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
       }
       assert.deepEqual(failures, [])
     })
@@ -263,8 +350,21 @@ for (const names of ['chosen', 'assigned'] as const) {
       for (let seed = 1; seed <= SEEDS; seed++) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: random() * 0.06 }
-        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, random)
-        if (!(residue && stopped) && wrong.length > 0) failures.push(`seed ${seed}: ${wrong.join(', ')}`)
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, { stale: random })
+        const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
+        if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
+      }
+      assert.deepEqual(failures, [])
+    })
+
+    test(`XN2 troubles and edits in flight, over seeds: ${names} names, API offers ${offers}`, async () => {
+      const failures: string[] = []
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
+        const dice = { random, often: random() * 0.08 }
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, { edits: random })
+        const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
+        if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
       }
       assert.deepEqual(failures, [])
     })
@@ -276,10 +376,11 @@ for (const names of ['chosen', 'assigned'] as const) {
         for (const [i, side] of sides.entries()) {
           for (const trouble of ['crash', side === 'before' ? 'refused' : 'answer lost'] as const) {
             const { wrong, stopped } = await live(capabilities, i + 1, trouble, objects, deleteEarly)
-            // The one honest residue: nothing can tell what became of the create, so it stops and says so.
-            if (residue && stopped) continue
             const when = `${trouble} at ${i + 1}${deleteEarly ? ', deleted at once' : ''}, ${objects.length} object(s)`
-            if (wrong.length > 0) failures.push(`${when}: ${wrong.join(', ')}`)
+            // Whoever was told that nothing happened knows what to do.
+            const excused = residue && stopped && trouble !== 'refused'
+            const counts = wrong.filter((what) => !(excused && isResidue(what)))
+            if (counts.length > 0) failures.push(`${when}: ${counts.join(', ')}`)
           }
         }
       }

@@ -3,6 +3,7 @@ import { isConflict, type Json, messageOf } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Created, Present } from '../external/external.js'
 import { awaitApproval, noteExecuted } from './approval.js'
+import { askedBefore, forgetAsked, noteAsked, noteRefused, repeatsByToken, toAsk } from './asked.js'
 import { beginning, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions } from './conditions.js'
@@ -35,7 +36,7 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   const { kit } = turn
   const { kind } = kit
   await publish(turn, sight.connection ?? {})
-  const wanted = mergeInit(kind.parameters, turn.forProvider, turn.initProvider)
+  const wanted = toAsk(turn, mergeInit(kind.parameters, turn.forProvider, turn.initProvider))
   const telling = {
     reason: 'CannotCreateExternalResource',
     prefix: 'create failed: ',
@@ -51,7 +52,7 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   })
   if (held) return held
   const forProvider = await step(telling, () => withGeneratedValues(turn, given))
-  await writeIntent(turn)
+  await writeIntent(turn, wanted)
 
   const created = await attemptCreate(turn, () =>
     callExternal(turn, 'Create', () => {
@@ -83,11 +84,13 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
  * Written from the revision that we read: a conflict here stops us before
  * anything was made. If we die after it, the note says that a create may have happened.
  */
-async function writeIntent(turn: Turn): Promise<void> {
+async function writeIntent(turn: Turn, wanted: Values): Promise<void> {
   const { kind, clock } = turn.kit
   const { history, managed } = turn
   const notes: Record<string, string> = {}
   if (externalNameOf(managed) === '' && turn.externalName !== '') notes[annotations.externalName] = turn.externalName
+  const asked = noteAsked(turn, wanted)
+  if (asked !== undefined) notes[annotations.asked] = asked
   if (!kind.idempotentCreate) {
     // Strictly after what is noted already, whatever the clock says: else it would not count as newer.
     const last = Math.max(history.succeeded ?? 0, history.failed ?? 0)
@@ -120,7 +123,10 @@ async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promis
     ended()
     return created
   } catch (error) {
-    if (!isUncertain(error)) ended()
+    if (!isUncertain(error)) {
+      ended()
+      noteRefused(turn)
+    }
     await learnSecrets(turn)
     if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
     await noteFailure(turn, error)
@@ -134,7 +140,8 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
   const notes: Record<string, string> = {}
   const name = (error as { externalName?: unknown }).externalName
   if (typeof name === 'string' && name !== '') notes[annotations.externalName] = name
-  if (!isUncertain(error) && !kind.idempotentCreate) {
+  // That this one came to nothing says nothing of one before it that nobody looked for.
+  if (!isUncertain(error) && !kind.idempotentCreate && !repeatsByToken(turn)) {
     notes[annotations.createFailed] = endOfCreate(turn)
   }
   if (Object.keys(notes).length === 0) return
@@ -154,7 +161,12 @@ function endOfCreate({ kit, managed }: Turn): string {
 
 async function writeAnswer(turn: Turn, answered: string | undefined): Promise<void> {
   const { kind } = turn.kit
-  const notes: Record<string, string> = { ...noteGiven(turn), ...noteKeys(turn), ...noteExecuted(turn) }
+  const notes: Record<string, string | null> = {
+    ...noteGiven(turn),
+    ...noteKeys(turn),
+    ...noteExecuted(turn),
+    ...forgetAsked(turn),
+  }
   if (!kind.idempotentCreate) notes[annotations.createSucceeded] = endOfCreate(turn)
   if (answered && answered !== externalNameOf(turn.managed)) notes[annotations.externalName] = answered
   if (Object.keys(notes).length === 0) return
@@ -174,7 +186,7 @@ const CRITICAL_MS = 10_000
  * Annotations that must not be lost are written whatever revision the object
  * has, more than once if need be, and even when the time for the rest is up.
  */
-async function writeCritical(turn: Turn, notes: Readonly<Record<string, string>>): Promise<void> {
+async function writeCritical(turn: Turn, notes: Readonly<Record<string, string | null>>): Promise<void> {
   const { kit, managed } = turn
   const { name, namespace } = managed.metadata
   const key = { name: name!, ...(namespace ? { namespace } : {}) }
@@ -282,10 +294,11 @@ async function searchByNaturalKey(
   uid: string,
 ): Promise<Present | undefined> {
   const { kit, history } = turn
-  const wanted = mergeInit(kit.kind.parameters, turn.forProvider, turn.initProvider)
+  const asked = askedBefore(turn)
+  const wanted = asked.length > 0 ? asked : [mergeInit(kit.kind.parameters, turn.forProvider, turn.initProvider)]
   const fits = candidates.filter(
     ({ atProvider, createdAt }) =>
-      differencesOf(kit.kind.parameters, wanted, atProvider).length === 0 &&
+      wanted.some((values) => differencesOf(kit.kind.parameters, values, atProvider).length === 0) &&
       (createdAt === undefined || Date.parse(createdAt) >= history.pending! - CLOCK_SKEW),
   )
   if (fits.length === 0) return undefined

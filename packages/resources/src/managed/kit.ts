@@ -99,6 +99,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly id: string
   /** How many creates of an object are under way here, or were cut off, by uid. */
   readonly creating: Map<string, number>
+  /** How often a create was refused while an earlier one was in doubt, by uid. */
+  readonly refused: Map<string, number>
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
@@ -134,6 +136,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     kind,
     id: randomBytes(5).toString('hex'),
     creating: new Map(),
+    refused: new Map(),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },

@@ -10,6 +10,8 @@ export const annotations = {
   createPending: 'crossplane.io/external-create-pending',
   createSucceeded: 'crossplane.io/external-create-succeeded',
   createFailed: 'crossplane.io/external-create-failed',
+  /** What creates asked for of which nobody knows yet how they ended. */
+  asked: 'crosstie.io/create-asked',
   /** Who began a create that may be repeated, and when. */
   creating: 'crosstie.io/creating',
   /** Which revisions of Secrets the external resource has the values of. */
@@ -178,6 +180,7 @@ export function newReconcileRequest(object: KubeObject): string | undefined {
 const ownNotes: readonly string[] = [
   annotations.createPending,
   annotations.createFailed,
+  annotations.asked,
   annotations.creating,
   annotations.secretRevisions,
   annotations.appliedKeys,

@@ -1,4 +1,4 @@
-import type { Clock } from '@crosstie/kube'
+import { type Clock, equal } from '@crosstie/kube'
 import { AlreadyExistsError, ThrottledError } from '../external/external.js'
 
 /** What the API of a simulated provider offers. */
@@ -6,7 +6,7 @@ export interface CloudCapabilities {
   readonly names: 'chosen' | 'assigned'
   /** Resources carry tags, and can be looked up by them. */
   readonly tags: boolean
-  /** A create with a token that was used before gives what that one made. */
+  /** A create with a token that was used before gives what that one made, and is refused when it asks for something else. */
   readonly tokens: boolean
   readonly list: boolean
 }
@@ -35,6 +35,8 @@ export interface CloudResource {
 }
 
 interface Kept extends CloudResource {
+  /** What the create asked for. */
+  readonly asked: Readonly<Record<string, unknown>>
   readonly token: string | undefined
   readonly visibleAt: number
   readonly readyAt: number
@@ -80,7 +82,10 @@ export class SimulatedCloud {
       const { names, tokens, tags, clock, consistencySeconds = 0, createSeconds = 0 } = this.options
       const token = tokens ? wanted.token : undefined
       const known = token === undefined ? undefined : this.#resources.get(this.#tokens.get(token) ?? '')
-      if (known) return known
+      if (known) {
+        if (!equal(known.asked, wanted.values)) throw new Error('the token was used before, for something else')
+        return known
+      }
       const name = names === 'chosen' ? wanted.name : `${wanted.region}-${String(++this.#made).padStart(4, '0')}`
       if (names === 'chosen') this.#made++
       if (this.#resources.has(name)) {
@@ -93,6 +98,7 @@ export class SimulatedCloud {
         name,
         region,
         values,
+        asked: values,
         tags: tags ? wanted.tags : {},
         token,
         createdAt: now,

@@ -193,16 +193,18 @@ export class FakeApi implements Client {
   ): Promise<KubeObject> {
     const held = this.peek(type, key)
     if (!held) throw notFound(type, key.name)
-    const wanted = admitted(held, change(held), options.subresource === 'status')
+    const wanted = (of: KubeObject) => admitted(of, change(of), options.subresource === 'status')
     return await this.#run(
       verb,
       type,
       key,
-      wanted,
-      (after) => {
+      wanted(held),
+      (before) => {
         const now = this.peek(type, key)
         if (!now) throw notFound(type, key.name)
-        const expected = change(held).metadata.resourceVersion
+        // Somebody may have written while the request was on its way: what they wrote stays.
+        const after = now === held ? before : wanted(now)
+        const expected = change(now).metadata.resourceVersion
         if (expected && expected !== now.metadata.resourceVersion) {
           throw conflict(
             type,
