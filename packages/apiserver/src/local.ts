@@ -18,7 +18,6 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 import { type Authorizer, forbiddenError } from './access/authorize.js'
-import { requestToken } from './access/token-request.js'
 import type { ServiceAccountTokens } from './access/tokens.js'
 import type { UserInfo } from './access/user.js'
 import type { Engine } from './engine.js'
@@ -29,6 +28,7 @@ import { get } from './verbs/get.js'
 import { list } from './verbs/list.js'
 import { type PatchBody, patch } from './verbs/patch.js'
 import type { Outcome, Request, WriteRequest } from './verbs/request.js'
+import { issueToken } from './verbs/token.js'
 import { update } from './verbs/update.js'
 import { type Happening, watch, whenOutdated } from './verbs/watch.js'
 
@@ -106,8 +106,7 @@ export class LocalClient implements Client {
     const asks = options.subresource ? { namespace, name: name ?? '' } : { namespace, name: '' }
     const request = this.#write('create', type, asks, options)
     if (options.subresource === 'token' && type.group === '' && type.resource === 'serviceaccounts') {
-      const { store, clock } = this.#engine
-      return requestToken(store, this.#tokens, request, clone(object), clock.now()) as T
+      return issueToken(this.#engine, this.#tokens, request, bodyOf(object)) as T
     }
     return (await create(this.#engine, request, bodyOf(object))).object as T
   }

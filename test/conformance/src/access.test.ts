@@ -126,6 +126,33 @@ conformance('access', {
     await t.get(secretsIn(ns), { headers: as('x', group) })
     await t.post(configMapsIn(ns), configMap('a'), { headers: as('x', group) })
   },
+  'what is asked of a token is read like any other object': async (t) => {
+    const ns = await t.namespace()
+    const account = `/api/v1/namespaces/${ns}/serviceaccounts/sa`
+    await t.must('POST', account.slice(0, -3), { body: { metadata: { name: 'sa' } } })
+    const pick = ({ kind, message, spec, reason }: Loose) => ({ kind, message, spec, reason })
+    for (const body of [
+      {},
+      { metadata: null, spec: null },
+      { metadata: 'x' },
+      { metadata: { labels: { a: 1 } } },
+      { kind: 5 },
+      { kind: 'Other' },
+      { apiVersion: 'v1' },
+      { spec: { audiences: null, boundObjectRef: null } },
+      { spec: { audiences: [1] } },
+      { spec: { audiences: ['a'], expirationSeconds: 601 } },
+      { spec: { expirationSeconds: 'x' } },
+      { spec: { expirationSeconds: 600.5 } },
+      { spec: { expirationSeconds: 1 } },
+      { spec: { boundObjectRef: 'x' } },
+      { spec: { unknown: 1 } },
+    ]) {
+      await t.post(`${account}/token`, body, { pick })
+    }
+    await t.post(`${account}/token`, { spec: { unknown: 1 } }, { query: { fieldValidation: 'Strict' }, pick })
+    await t.ask('POST', `${account}/token`, { body: 'spec: {audiences: [b]}', type: 'application/yaml', pick })
+  },
   'a service account by its token': async (t) => {
     const ns = await t.namespace()
     await t.must('POST', `/api/v1/namespaces/${ns}/serviceaccounts`, { body: { metadata: { name: 'sa' } } })

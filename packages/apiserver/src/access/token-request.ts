@@ -17,18 +17,14 @@ const DEFAULT_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 
-/**
- * POST to a service account's `token` subresource: answers the TokenRequest
- * with a token. Throws the StatusError that the real server answers with.
- */
+/** Answers a TokenRequest with a token. Throws the StatusError that the real server answers with. */
 export function requestToken(
   objects: Pick<Store, 'get'>,
   tokens: ServiceAccountTokens,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-  body: unknown,
+  request: KubeObject,
   now: number,
 ): KubeObject {
-  const request = tokenRequestOf(body)
   if (request.metadata.name && request.metadata.name !== name) {
     const why = 'must match the service account name if specified'
     throw invalid(KIND, name, [fieldErrors.invalid('metadata.name', request.metadata.name, why)])
@@ -62,17 +58,6 @@ export function requestToken(
       expirationTimestamp: timestamp(now + seconds * 1000),
     },
   }
-}
-
-/** Kind and version may be left out; the address says what is meant. */
-function tokenRequestOf(body: unknown): KubeObject {
-  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${KIND.kind})`)
-  const { apiVersion = `${KIND.group}/v1`, kind = KIND.kind } = body
-  if (kind !== KIND.kind || apiVersion !== `${KIND.group}/v1`) {
-    const registered = `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
-    throw badRequest(`${kind} in version "v1" cannot be handled as a ${KIND.kind}: ${registered}`)
-  }
-  return { metadata: {}, ...body, apiVersion, kind }
 }
 
 function secondsOf(value: unknown): number {

@@ -1,5 +1,4 @@
 import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
-import { requestToken } from '../access/token-request.js'
 import { unrecognized } from '../admission/decode.js'
 import type { Served } from '../serving/served.js'
 import { create } from '../verbs/create.js'
@@ -10,6 +9,7 @@ import { list } from '../verbs/list.js'
 import { type PatchType, patch } from '../verbs/patch.js'
 import type { Body, Request, WriteRequest } from '../verbs/request.js'
 import { getScale, patchScale, updateScale } from '../verbs/scale.js'
+import { issueToken, tokenRequest } from '../verbs/token.js'
 import { update } from '../verbs/update.js'
 import { decodeJson } from '../wire/json.js'
 import { JsonSyntaxError } from '../wire/json-exact.js'
@@ -86,12 +86,10 @@ async function serveCreate(call: Call): Promise<void> {
 }
 
 async function serveToken(call: Call): Promise<void> {
-  const { engine, tokens } = call.site
-  const { namespace, name } = writeOf(call, 'CreateOptions')
+  const request = writeOf(call, 'CreateOptions')
   const out = reply(call)
-  const { value } = await bodyOf(call)
-  const now = engine.clock.now()
-  await sendValue(out, 201, requestToken(engine.store, tokens, { namespace, name }, value, now))
+  const body = await bodyOf({ ...call, served: tokenRequest })
+  await sendValue(out, 201, issueToken(call.site.engine, call.site.tokens, request, body))
 }
 
 async function serveUpdate(call: Call): Promise<void> {
