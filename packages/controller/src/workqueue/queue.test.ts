@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { backoffMs } from './backoff.js'
 import { type Timed, TimeHeap } from './heap.js'
-import { type Task, WorkQueue } from './queue.js'
+import { type Next, type Task, WorkQueue } from './queue.js'
 
 const HALF = () => 0.5
 
@@ -55,6 +55,25 @@ test('failures wait longer each time, success forgets them', (t) => {
   queue.done(queue.take()!, { after: 'backoff' })
   t.mock.timers.tick(180)
   assert.deepEqual(keysOf(takeAll(queue)), ['x'])
+})
+
+test('a step that went well does not wait for the failures before it, and many steps wait longer all the same', (t) => {
+  const queue = queueAt(t, ['a', 10])
+  queue.add('a', 'x')
+  const waitAfter = (next: Next) => {
+    queue.done(queue.take()!, next)
+    const from = Date.now()
+    while (queue.depth('a').ready === 0) t.mock.timers.tick(1)
+    return Date.now() - from
+  }
+  const failed: Next = { after: 'backoff' }
+  const went: Next = { after: 'backoff', progress: true }
+  assert.deepEqual(
+    [failed, failed, failed, went, went, failed, went].map(waitAfter),
+    [180, 360, 720, 180, 360, 1440, 720],
+  )
+  waitAfter({ after: 'poll', seconds: 1 })
+  assert.deepEqual([went, failed].map(waitAfter), [180, 180], 'what is settled forgets both')
 })
 
 test('one that has to wait for its turn stays as urgent as it was, and is not failing more for it', (t) => {

@@ -5,11 +5,12 @@ import { TimeHeap } from './heap.js'
 
 /**
  * When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace; `turn`
- * is for one that nothing could be done about yet, and is neither well nor failing for that.
+ * is for one that nothing could be done about yet, and is neither well nor failing for that. A `backoff` with
+ * `progress` is for a step that went well and is not the last one: how often others failed before does not count.
  */
 export type Next =
   | { readonly after: 'never' }
-  | { readonly after: 'backoff' }
+  | { readonly after: 'backoff'; readonly progress?: true }
   | { readonly after: 'poll'; readonly seconds: number }
   | { readonly after: 'turn'; readonly seconds: number }
 
@@ -47,6 +48,8 @@ interface Entry extends Task {
   state: State
   priority: Priority
   failures: number
+  /** How often in a row it went on without being done. Counted apart: else what was mended would wait for old failures. */
+  steps: number
   /** Something happened while it was being worked on. */
   again: boolean
   due: number
@@ -153,14 +156,18 @@ export class WorkQueue {
     if (entry?.state !== 'running') throw new Error(`${task.lane} ${task.key} is not being worked on`)
     lane.running--
     entry.state = 'idle'
-    if (next.after !== 'turn') entry.failures = next.after === 'backoff' ? entry.failures + 1 : 0
+    if (next.after === 'poll' || next.after === 'never') entry.failures = entry.steps = 0
+    else if (next.after === 'backoff') next.progress ? entry.steps++ : entry.failures++
     if (entry.again) {
       entry.again = false
       this.#makeReady(entry, 'urgent')
     } else if (next.after === 'never') this.#drop(lane, entry)
     else if (next.after === 'turn') this.#wait(entry, entry.priority, this.#options.clock.now() + next.seconds * 1000)
     else if (next.after === 'poll') this.#wait(entry, 'routine', pollAt(this.#options.clock.now(), next.seconds))
-    else this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(entry.failures, this.#options.backoff))
+    else {
+      const times = next.progress ? entry.steps : entry.failures
+      this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(times, this.#options.backoff))
+    }
     // A lane that was at its limit may go on.
     if (lane.ready > 0) this.#options.wake()
   }
@@ -186,7 +193,17 @@ export class WorkQueue {
   #entry(lane: Lane, key: string): Entry {
     let entry = lane.entries.get(key)
     if (!entry) {
-      entry = { lane: lane.name, key, state: 'idle', priority: 'urgent', failures: 0, again: false, due: 0, place: -1 }
+      entry = {
+        lane: lane.name,
+        key,
+        state: 'idle',
+        priority: 'urgent',
+        failures: 0,
+        steps: 0,
+        again: false,
+        due: 0,
+        place: -1,
+      }
       lane.entries.set(key, entry)
     }
     return entry

@@ -35,7 +35,7 @@ async function wait({ turn, facts, aggregate }: Gathered, { because, announced }
   if (announced) turn.event('Normal', 'PendingExternalResource', because)
   if (aggregate === 'gone' && !turn.history.attempted) await leave(turn)
   const milliseconds = facts.createInDoubt ? underWayFor(turn) : 0
-  return milliseconds > 0 ? { after: 'poll', seconds: milliseconds / 1000 } : { after: 'backoff' }
+  return milliseconds > 0 ? { after: 'poll', seconds: milliseconds / 1000 } : { after: 'backoff', progress: true }
 }
 
 async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Next> {
@@ -64,7 +64,7 @@ async function deleteExternal({ turn, client, sight, forProvider }: Gathered): P
   )
   turn.event('Normal', 'DeletedExternalResource', 'Successfully requested deletion of external resource')
   await turn.report(conditions.deleting(), conditions.reconcileSuccess())
-  return { after: 'backoff' }
+  return { after: 'backoff', progress: true }
 }
 
 const observedIn = (sight: Sight): { observed?: Values } => (sight.exists ? { observed: sight.atProvider } : {})

@@ -77,7 +77,7 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   if (created.sight) turn.saw(created.sight)
   const known = created.sight?.ready !== undefined
   await turn.report(...(known ? [] : [conditions.creating()]), conditions.reconcileSuccess())
-  return known ? turn.poll() : { after: 'backoff' }
+  return known ? turn.poll() : { after: 'backoff', progress: true }
 }
 
 /**
