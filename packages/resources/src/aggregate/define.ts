@@ -1,6 +1,14 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { column, conditionsSchema, crd, objectSchema } from '../definition/crd.js'
+import {
+  bindingPhaseSchema,
+  column,
+  conditionsSchema,
+  crd,
+  labelSelectorSchema,
+  objectSchema,
+  referenceSchema,
+} from '../definition/crd.js'
 
 const group = 'aggregation.crossplane.io'
 const version = 'v1alpha1'
@@ -21,32 +29,20 @@ export const aggregateClassType: ResourceType = {
   namespaced: false,
 }
 
-const strings = (description: string, names: readonly string[]): JSONSchemaProps => ({
-  type: 'object',
-  description,
-  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
-})
-
-const labelSelector = (description: string): JSONSchemaProps => ({
-  type: 'object',
-  description,
-  properties: { matchLabels: { type: 'object', additionalProperties: { type: 'string' } } },
-})
-
-const phase: JSONSchemaProps = { type: 'string', enum: ['Unbindable', 'Unbound', 'Bound', 'Released'] }
 const reclaimPolicy: JSONSchemaProps = { type: 'string', enum: ['Delete', 'Retain'] }
-const reference = ['apiVersion', 'kind', 'name', 'uid']
 
 /** The CRD of AggregateResourceClass: it aggregates classes by label (AGG1). */
 export function aggregateClassCrd(): KubeObject {
   const properties: Record<string, JSONSchemaProps> = {
     aggregationRule: {
       type: 'object',
+      description: 'Which classes are part of this one.',
       required: ['classSelector'],
-      properties: { classSelector: labelSelector('Classes of any kind with these labels are part of this one.') },
+      properties: { classSelector: labelSelectorSchema('Classes of any kind with these labels are part of this one.') },
     },
     specTemplate: {
       type: 'object',
+      description: 'The spec of each AggregateResource that is made from it.',
       properties: {
         reclaimPolicy: {
           ...reclaimPolicy,
@@ -84,15 +80,18 @@ export function aggregateCrd(): KubeObject {
     properties: {
       aggregationRule: {
         type: 'object',
+        description: 'Which managed resources are part of this one.',
         required: ['resourceSelector'],
         properties: {
-          resourceSelector: labelSelector('Managed resources of any kind with these labels are part of this one.'),
+          resourceSelector: labelSelectorSchema(
+            'Managed resources of any kind with these labels are part of this one.',
+          ),
         },
       },
-      claimRef: strings('The claim that this is bound to.', ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
-      classRef: strings('The class that this was provisioned by.', reference),
+      claimRef: referenceSchema('The claim that this is bound to.', ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
+      classRef: referenceSchema('The class that this was provisioned by.'),
       writeConnectionSecretsToRef: {
-        ...strings('The Secret that the connection details of all parts together are written to.', [
+        ...referenceSchema('The Secret that the connection details of all parts together are written to.', [
           'namespace',
           'name',
         ]),
@@ -101,15 +100,16 @@ export function aggregateCrd(): KubeObject {
       reclaimPolicy: { ...reclaimPolicy, description: 'What becomes of this when its claim goes away.' },
     },
   }
-  const part = strings('A managed resource that is part of this.', reference)
+  const part = referenceSchema('A managed resource that is part of this.')
   const status: JSONSchemaProps = {
     type: 'object',
     properties: {
       aggregatedResources: {
         type: 'array',
-        items: { ...part, properties: { ...part.properties, bindingPhase: phase } },
+        description: 'The managed resources that are part of this, and how far each is bound.',
+        items: { ...part, properties: { ...part.properties, bindingPhase: bindingPhaseSchema } },
       },
-      bindingPhase: phase,
+      bindingPhase: bindingPhaseSchema,
       conditions: conditionsSchema,
     },
   }

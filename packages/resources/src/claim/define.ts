@@ -1,6 +1,15 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { column, conditionsSchema, crd, objectSchema, pluralOf } from '../definition/crd.js'
+import {
+  bindingPhaseSchema,
+  column,
+  conditionsSchema,
+  crd,
+  labelSelectorSchema,
+  objectSchema,
+  pluralOf,
+  referenceSchema,
+} from '../definition/crd.js'
 import type { ManagedKind } from '../definition/define.js'
 import { openApiOf } from '../definition/openapi.js'
 import type { Fields, Node, ObjectSchema } from '../definition/schema.js'
@@ -32,30 +41,17 @@ export interface ClaimKind {
   crd(): KubeObject
 }
 
-const reference = (description: string, fields: readonly string[]): JSONSchemaProps => ({
-  type: 'object',
-  description,
-  properties: Object.fromEntries(fields.map((name) => [name, { type: 'string' }])),
-})
-
 const claimFields: Readonly<Record<string, JSONSchemaProps>> = {
-  classRef: reference('The class that says how this claim is met. Without it, and without the others, the default.', [
-    'apiVersion',
-    'kind',
-    'name',
-    'uid',
-  ]),
-  classSelector: {
-    type: 'object',
-    description: 'Chooses a class by its labels.',
-    properties: { matchLabels: { type: 'object', additionalProperties: { type: 'string' } } },
-  },
-  resourceRef: reference('What this claim is bound to, or is to be bound to.', ['apiVersion', 'kind', 'name', 'uid']),
+  classRef: referenceSchema(
+    'The class that says how this claim is met. Without it, and without the others, the default.',
+  ),
+  classSelector: labelSelectorSchema('Chooses a class by its labels.'),
+  resourceRef: referenceSchema('What this claim is bound to, or is to be bound to.'),
   writeConnectionSecretToRef: {
     type: 'object',
     description: 'The Secret of this namespace that connection details are written to.',
     required: ['name'],
-    properties: { name: { type: 'string', minLength: 1 } },
+    properties: { name: { type: 'string', minLength: 1, description: 'Name of the Secret.' } },
   },
 }
 
@@ -87,7 +83,7 @@ function claimCrd<F extends Fields>(type: ResourceType, definition: ClaimDefinit
   const status: JSONSchemaProps = {
     type: 'object',
     properties: {
-      bindingPhase: { type: 'string', enum: ['Unbindable', 'Unbound', 'Bound', 'Released'] },
+      bindingPhase: bindingPhaseSchema,
       conditions: conditionsSchema,
     },
   }

@@ -28,12 +28,37 @@ function named(description: string, more: Record<string, JSONSchemaProps> = {}):
   return { type: 'object', description, required: ['name'], properties: { name: text('Its name.'), ...more } }
 }
 
-const objectReference = (description: string): JSONSchemaProps => ({
+const partsOfReference = {
+  apiVersion: 'Its group and version.',
+  kind: 'Its kind.',
+  name: 'Its name.',
+  namespace: 'Its namespace, if it has one.',
+  uid: 'Its uid: another object of the same name is not meant.',
+}
+
+/** An object that stands in a field of another. */
+export const referenceSchema = (
+  description: string,
+  parts: readonly (keyof typeof partsOfReference)[] = ['apiVersion', 'kind', 'name', 'uid'],
+): JSONSchemaProps => ({
   type: 'object',
   description,
-  properties: Object.fromEntries(
-    ['apiVersion', 'kind', 'name', 'namespace', 'uid'].map((name) => [name, { type: 'string' }]),
-  ),
+  properties: Object.fromEntries(parts.map((part) => [part, text(partsOfReference[part])])),
+})
+
+const objectReference = (description: string): JSONSchemaProps =>
+  referenceSchema(description, ['apiVersion', 'kind', 'name', 'namespace', 'uid'])
+
+export const labelSelectorSchema = (description: string): JSONSchemaProps => ({
+  type: 'object',
+  description,
+  properties: {
+    matchLabels: {
+      type: 'object',
+      description: 'All of these labels must be there.',
+      additionalProperties: { type: 'string' },
+    },
+  },
 })
 
 export const policyNames = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'] as const
@@ -77,20 +102,31 @@ export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   reclaimPolicy: text('What becomes of this when its claim goes away.', { enum: ['Delete', 'Retain'] }),
 }
 
+export const bindingPhaseSchema: JSONSchemaProps = text('How far binding to a claim or an aggregate is.', {
+  enum: ['Unbindable', 'Unbound', 'Bound', 'Released'],
+})
+
+export const observedGenerationSchema: JSONSchemaProps = {
+  type: 'integer',
+  format: 'int64',
+  description: 'The metadata.generation that this status tells of.',
+}
+
 export const conditionsSchema: JSONSchemaProps = {
   type: 'array',
+  description: 'How it is: Ready, Synced and others, each with the reason.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
     type: 'object',
     required: ['lastTransitionTime', 'reason', 'status', 'type'],
     properties: {
-      lastTransitionTime: { type: 'string', format: 'date-time' },
-      message: { type: 'string' },
-      observedGeneration: { type: 'integer', format: 'int64' },
-      reason: { type: 'string' },
-      status: { type: 'string' },
-      type: { type: 'string' },
+      lastTransitionTime: text('Since when the status is what it is.', { format: 'date-time' }),
+      message: text('For people: what happened, and what to do about it.'),
+      observedGeneration: { ...observedGenerationSchema, description: 'The metadata.generation that it tells of.' },
+      reason: text('For programs: why, in one word.'),
+      status: text('True, False or Unknown.'),
+      type: text('What it tells of, such as Ready.'),
     },
   },
 }
@@ -146,10 +182,10 @@ function managedSchema(shape: KindShape): JSONSchemaProps {
         ...openApiOf(unionOf(shape.parameters, shape.observation), 'atProvider'),
         description: 'What the external resource is.',
       },
-      bindingPhase: { type: 'string', enum: ['Unbindable', 'Unbound', 'Bound', 'Released'] },
+      bindingPhase: bindingPhaseSchema,
       conditions: conditionsSchema,
-      lastHandledReconcileAt: { type: 'string' },
-      observedGeneration: { type: 'integer', format: 'int64' },
+      lastHandledReconcileAt: text('The last request to look at it at once that was handled.'),
+      observedGeneration: observedGenerationSchema,
     },
   }
   return objectSchema(shape.doc, { spec, status }, ['spec'])
@@ -160,6 +196,7 @@ export function classCrd(shape: KindShape): KubeObject {
   const { managementPolicies, deletionPolicy, providerConfigRef, reclaimPolicy } = controlFields
   const specTemplate: JSONSchemaProps = {
     type: 'object',
+    description: `The spec of each ${shape.type.kind} that is made from it.`,
     required: ['forProvider'],
     properties: {
       forProvider: { ...openApiOf(shape.parameters, 'initProvider'), description: `Template of a ${shape.type.kind}.` },
@@ -258,6 +295,11 @@ function webhookOf({ ca, ...where }: ConversionEndpoint): object {
   }
 }
 
+const meaningOf: Readonly<Record<string, JSONSchemaProps>> = {
+  spec: { description: 'What is wanted.' },
+  status: { description: 'What was seen last. Nothing in it is needed: it is written anew.' },
+}
+
 export function objectSchema(
   description: string,
   properties: Record<string, JSONSchemaProps>,
@@ -271,7 +313,9 @@ export function objectSchema(
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      ...properties,
+      ...Object.fromEntries(
+        Object.entries(properties).map(([name, schema]) => [name, { ...meaningOf[name], ...schema }]),
+      ),
     },
   }
 }

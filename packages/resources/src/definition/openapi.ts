@@ -155,6 +155,7 @@ function selectorSchema(description: string): JSONSchemaProps {
       matchAggregate: { type: 'boolean', description: 'It must belong to the same aggregate as this object.' },
       matchClassRef: {
         type: 'object',
+        description: 'Names a class.',
         required: ['name'],
         properties: { name: string('It must have been provisioned by the class of this name.') },
       },

@@ -1,6 +1,15 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { column, conditionsSchema, controlFields, crd, type KindShape, objectSchema, pluralOf } from './crd.js'
+import {
+  column,
+  conditionsSchema,
+  controlFields,
+  crd,
+  type KindShape,
+  objectSchema,
+  observedGenerationSchema,
+  pluralOf,
+} from './crd.js'
 import { openApiOf } from './openapi.js'
 import type { Node } from './schema.js'
 
@@ -94,6 +103,7 @@ function specSchema({ type: { kind }, parameters }: KindShape): JSONSchemaProps 
         properties: {
           metadata: {
             type: 'object',
+            description: 'Its labels and annotations.',
             properties: {
               labels: { ...strings, description: 'Labels, for references and selectors to find them by.' },
               annotations: { ...strings, description: 'Annotations.' },
@@ -124,7 +134,7 @@ function statusSchema(kind: string): JSONSchemaProps {
         },
       },
       conditions: conditionsSchema,
-      observedGeneration: { type: 'integer', format: 'int64' },
+      observedGeneration: observedGenerationSchema,
     },
   }
 }

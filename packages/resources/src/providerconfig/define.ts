@@ -1,6 +1,6 @@
 import type { Json, KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { column, conditionsSchema, crd, objectSchema } from '../definition/crd.js'
+import { column, conditionsSchema, crd, objectSchema, referenceSchema } from '../definition/crd.js'
 import { openApiOf } from '../definition/openapi.js'
 import type { Fields, ObjectSchema } from '../definition/schema.js'
 
@@ -58,21 +58,42 @@ export function defineProviderConfig<F extends Fields>(definition: {
   }
 }
 
-const text: JSONSchemaProps = { type: 'string' }
+const text = (description: string): JSONSchemaProps => ({ type: 'string', description })
 
 function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolean): KubeObject {
   const credentials: JSONSchemaProps = {
     type: 'object',
+    description: 'Who we are to the provider.',
     required: ['source'],
     properties: {
-      source: { type: 'string', enum: [...credentialSources] },
+      source: {
+        ...text(
+          'Where they are: in a Secret, in the environment or a file of the controllers, with the machine or pod that they run on (InjectedIdentity), or nowhere.',
+        ),
+        enum: [...credentialSources],
+      },
       secretRef: {
         type: 'object',
+        description: 'The Secret that holds them, for source Secret.',
         required: ['name', 'namespace', ...(wholeSecret ? [] : ['key'])],
-        properties: { name: text, namespace: text, key: text },
+        properties: {
+          name: text('Name of the Secret.'),
+          namespace: text('Namespace of the Secret.'),
+          key: text(`The key that holds them.${wholeSecret ? ' Absent: each key is a part of them.' : ''}`),
+        },
       },
-      env: { type: 'object', required: ['name'], properties: { name: text } },
-      fs: { type: 'object', required: ['path'], properties: { path: text } },
+      env: {
+        type: 'object',
+        description: 'The variable that holds them, for source Environment.',
+        required: ['name'],
+        properties: { name: text('Name of the variable.') },
+      },
+      fs: {
+        type: 'object',
+        description: 'The file that holds them, for source Filesystem.',
+        required: ['path'],
+        properties: { path: text('Path of the file.') },
+      },
     },
     'x-kubernetes-validations': [
       { rule: "self.source != 'Secret' || has(self.secretRef)", message: 'secretRef is required for source Secret' },
@@ -87,7 +108,10 @@ function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolea
   }
   const status: JSONSchemaProps = {
     type: 'object',
-    properties: { conditions: conditionsSchema, users: { type: 'integer', format: 'int64' } },
+    properties: {
+      conditions: conditionsSchema,
+      users: { type: 'integer', format: 'int64', description: 'How many managed resources use it.' },
+    },
   }
   return crd(type, {
     alsoServed: [],
@@ -100,11 +124,10 @@ function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolea
 }
 
 function usageCrd(type: ResourceType): KubeObject {
-  const config: JSONSchemaProps = { type: 'object', required: ['name'], properties: { name: text } }
-  const resource: JSONSchemaProps = {
-    type: 'object',
+  const config = { ...referenceSchema('The ProviderConfig that is used.', ['name']), required: ['name'] }
+  const resource = {
+    ...referenceSchema('The managed resource that uses it.'),
     required: ['apiVersion', 'kind', 'name'],
-    properties: { apiVersion: text, kind: text, name: text, uid: text },
   }
   return crd(type, {
     alsoServed: [],
