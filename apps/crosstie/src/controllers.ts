@@ -8,21 +8,12 @@ import {
   sleep,
   stopper,
 } from '@crosstie/controller'
-import {
-  type Client,
-  groupResource,
-  type KubeObject,
-  type Metrics,
-  messageOf,
-  steadyClock,
-  systemClock,
-} from '@crosstie/kube'
+import { type Client, groupResource, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import {
   aggregateClassCrd,
   aggregateController,
   aggregateCrd,
   type Budgets,
-  budgets,
   type ConversionEndpoint,
   claimController,
   countStates,
@@ -36,6 +27,7 @@ import {
   providerConfigController,
   queryController,
 } from '@crosstie/resources'
+import { callBudgets } from './budgets.js'
 import { awaitDefinitions, untilServed, writeConversion, writeDefinition } from './controllers-install.js'
 import { installRole } from './controllers-roles.js'
 import { atMost } from './parallel.js'
@@ -64,7 +56,6 @@ export interface ControlOptions {
 }
 
 const POLL_SECONDS = 60
-const CALLS_PER_SECOND = 20
 /** Polls are spread by a tenth, so that what began together does not stay together. */
 const SPREAD = 0.1
 /** So many objects are read in at once: reading all of very many would keep others waiting. */
@@ -124,7 +115,7 @@ export class ControlPlane implements AsyncDisposable {
     }
     this.#stopCounting = countStates(metrics, () => this.#ours())
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
-    const budgetsOf = new Map([...configs].map((config) => [config, this.#budgets()]))
+    const budgetsOf = new Map([...configs].map((config) => [config, callBudgets(options.callsPerSecond)]))
     this.served = Promise.all([
       ...[...configs].map((config) => this.#startConfig(config)),
       ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
@@ -158,11 +149,6 @@ export class ControlPlane implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
-  }
-
-  #budgets(): Budgets {
-    const perSecond = this.#options.callsPerSecond ?? CALLS_PER_SECOND
-    return budgets({ perSecond, burst: 5 * perSecond, clock: steadyClock, sleep })
   }
 
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {

@@ -12,12 +12,15 @@ export const providerOptions: Readonly<Record<string, Option>> = {
   },
 }
 
+/** What one set of credentials may make, unless told otherwise. */
+export const CALLS_PER_SECOND = 20
+
 /** For those who run controllers. */
 export const callsOption: Option = {
   type: 'string',
   value: 'N',
   help: 'How many calls a provider gets in a second with one set of credentials',
-  default: '20',
+  default: String(CALLS_PER_SECOND),
 }
 
 /** Those that were asked for. What can be none is said here, before anything is started. */

@@ -40,6 +40,34 @@ async function strangerOf(admin: Client, access: Access): Promise<Access> {
   return staticAccess({ server: access.server, token, ...(ca ? { ca } : {}) })
 }
 
+interface Embedded extends AsyncDisposable {
+  readonly server: Server
+  readonly dataDir: string
+  readonly url: string
+  readonly ca: string
+  /** How the administrator is known. */
+  readonly certificate: { readonly cert: string; readonly key: string }
+}
+
+/** A server of the test's own, gone with everything that it kept when the test is over, however it ends. */
+async function embedded(): Promise<Embedded> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
+  const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+  const { server: url, ca, client: certificate } = server.adminAccess()
+  const dispose = async () => {
+    await server.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  return { server, dataDir, url, ca, certificate, [Symbol.asyncDispose]: dispose }
+}
+
+/** The token of somebody without any rights. */
+async function strangersToken({ url, ca, certificate }: Embedded): Promise<string> {
+  using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
+  const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))
+  return (await stranger.headers())['authorization']!.slice('Bearer '.length)
+}
+
 async function underTest(access: Access, http1 = false) {
   const admin = new HttpClient(access, { http1 })
   return { admin, stranger: new HttpClient(await strangerOf(admin, access), { http1 }) }
@@ -47,20 +75,18 @@ async function underTest(access: Access, http1 = false) {
 
 for (const http1 of [false, true])
   describe(`the client over HTTP/${http1 ? '1.1' : '2'} on the embedded server`, () => {
-    let server: Server
-    let dataDir: string
+    let own: Embedded
     let clients: Awaited<ReturnType<typeof underTest>>
     before(async () => {
-      dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
-      server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
+      own = await embedded()
+      const { server, dataDir } = own
       await writeKubeconfig(join(dataDir, 'kubeconfig'), server.adminAccess())
       clients = await underTest(await kubeconfigAccess({ file: join(dataDir, 'kubeconfig') }), http1)
     })
     after(async () => {
       clients.admin.close()
       clients.stranger.close()
-      await server.close()
-      await rm(dataDir, { recursive: true, force: true })
+      await own[Symbol.asyncDispose]()
     })
     clientContract('embedded', async () => clients)
   })
@@ -89,9 +115,8 @@ test('a client and its informer outlive a restart of the server', { timeout: 300
 
 for (const http1 of [false, true]) {
   test(`through a proxy, over HTTP/${http1 ? '1.1' : '2'}`, { timeout: 300_000 }, async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
-    const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
-    const { server: url, ca, client: certificate } = server.adminAccess()
+    await using own = await embedded()
+    const { url, ca, certificate } = own
     const asked: string[] = []
     const proxy = createProxy().on('connect', (request, socket, head) => {
       asked.push(`${request.url} ${request.headers['proxy-authorization']}`)
@@ -115,18 +140,13 @@ for (const http1 of [false, true]) {
     using refused = new HttpClient(staticAccess({ server: url, ca, proxy: `${url.replace('https', 'http')}` }))
     await assert.rejects(refused.list(ACCOUNTS), /cannot connect to/)
     proxy.close()
-    await server.close()
-    await rm(dataDir, { recursive: true, force: true })
   })
 }
 
 test('an exec plugin tells who we are, and is asked again when that is refused', { timeout: 300_000 }, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
-  const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
-  const { server: url, ca, client: certificate } = server.adminAccess()
-  using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
-  const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))
-  const token = (await stranger.headers())['authorization']!.slice('Bearer '.length)
+  await using own = await embedded()
+  const { dataDir, url, ca } = own
+  const token = await strangersToken(own)
   const file = join(dataDir, 'token')
   const plugin = `const token = require('fs').readFileSync(process.env.TOKEN_FILE, 'utf8');
     const status = { token, expirationTimestamp: '2100-01-01T00:00:00Z' };
@@ -165,19 +185,14 @@ test('an exec plugin tells who we are, and is asked again when that is refused',
   assert.equal(await refusal(), 'Unauthorized')
   await writeFile(file, token)
   assert.equal(await refusal(), 'Forbidden', 'it knows us now')
-  await server.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 test('the account of a pod: the files that Kubernetes puts there lead to the server, and tell who we are', {
   timeout: 300_000,
 }, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
-  const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
-  const { server: url, ca, client: certificate } = server.adminAccess()
-  using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
-  const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))
-  const token = (await stranger.headers())['authorization']!.slice('Bearer '.length)
+  await using own = await embedded()
+  const { dataDir, url, ca } = own
+  const token = await strangersToken(own)
   const accountDir = join(dataDir, 'serviceaccount')
   await mkdir(accountDir)
   await writeFile(join(accountDir, 'token'), `${token}\n`)
@@ -190,8 +205,6 @@ test('the account of a pod: the files that Kubernetes puts there lead to the ser
   const answer = await client.create({ ...review, resource: 'selfsubjectreviews' }, asked)
   const { username } = (answer['status'] as { userInfo: { username: string } }).userInfo
   assert.match(username, /^system:serviceaccount:default:stranger-/)
-  await server.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const real = await startRealKubernetes()

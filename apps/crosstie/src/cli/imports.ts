@@ -1,17 +1,13 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { encodeYaml } from '@crosstie/apiserver/yaml'
-import { sleep } from '@crosstie/controller'
-import { type Json, type KubeObject, stringify, systemClock } from '@crosstie/kube'
-import { type Budgets, budgets, type ManagedKind } from '@crosstie/resources'
+import { type Json, type KubeObject, stringify } from '@crosstie/kube'
+import type { ManagedKind } from '@crosstie/resources'
 import { UsageError } from '../command.js'
 import { isCalled } from './kinds.js'
 import { didYouMean } from './suggest.js'
 
 /** What discovering and promoting have in common. */
-
-/** As careful with a provider as the controllers are, which may ask it at the same time. */
-export const carefulBudgets = (): Budgets => budgets({ perSecond: 20, burst: 100, clock: systemClock, sleep })
 
 export const surroundings = {
   environment: process.env,

@@ -1,4 +1,3 @@
-import { sleep } from '@crosstie/controller'
 import {
   groupKind,
   groupResource,
@@ -7,12 +6,10 @@ import {
   messageOf,
   type ObjectKey,
   type ResourceType,
-  steadyClock,
   systemClock,
   timestamp,
 } from '@crosstie/kube'
 import {
-  budgets,
   type ClaimKind,
   failedPlan,
   Imagination,
@@ -25,6 +22,7 @@ import {
   type Subject,
   tryApply,
 } from '@crosstie/resources'
+import { callBudgets } from '../budgets.js'
 import { type Command, type Input, textsOf, UsageError } from '../command.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { providerOptions, providersOf } from '../providers.js'
@@ -34,8 +32,6 @@ import { adviceFor } from './advice.js'
 import { inOrder } from './apply.js'
 import { type Manifest, readManifests } from './manifests.js'
 import { listAll } from './objects.js'
-
-const CALLS_PER_SECOND = 20
 
 /** What every command that plans can be told. */
 export const planningOptions: Command['options'] = {
@@ -84,7 +80,7 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   const options = {
     world,
     features: featuresOf(values),
-    budgets: budgets({ perSecond: CALLS_PER_SECOND, burst: 5 * CALLS_PER_SECOND, clock: steadyClock, sleep }),
+    budgets: callBudgets(),
   }
   const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
     plan(options, subjects, signal),

@@ -6,10 +6,10 @@ import {
   type FieldMatch,
   FilterError,
 } from '@crosstie/resources'
+import { callBudgets } from '../budgets.js'
 import { accessOptions, openApi } from '../cli/access.js'
 import {
   asYaml,
-  carefulBudgets,
   counted,
   type Destination,
   destinationOf,
@@ -76,7 +76,7 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
     const listing = known.filter(({ query }) => query)
     const kinds = kindWords.includes('all') ? listing : [...new Set(kindWords.map((word) => managedKind(known, word)))]
     using api = await openApi(input)
-    const reach = { client: api.client, surroundings, budgets: carefulBudgets() }
+    const reach = { client: api.client, surroundings, budgets: callBudgets() }
     const providerConfig = String(values['provider-config'])
     const looking = ({ type: { kind } }: { type: { kind: string } }) => progress.say(`looking for ${kind}`)
     const errors: string[] = []

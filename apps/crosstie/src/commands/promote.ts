@@ -1,11 +1,11 @@
 import { sleep } from '@crosstie/controller'
 import { conditionsOf, ignoring, isNotFound, type KubeObject, parseApiVersion, stringify } from '@crosstie/kube'
 import { annotations, type ManagedKind, type Promotion, promote as promoteOne } from '@crosstie/resources'
+import { callBudgets } from '../budgets.js'
 import { type Api, accessOptions, openApi } from '../cli/access.js'
 import { durationOf } from '../cli/duration.js'
 import {
   asYaml,
-  carefulBudgets,
   counted,
   type Destination,
   destinationOf,
@@ -67,7 +67,7 @@ simply run again; what is managed already is left alone.`,
     const { kinds } = await loadRegistry(providersOf(values))
     const subjects = await subjectsOf(input, kinds)
     using api = await openApi(input)
-    const options = { client: api.client, policies, dryRun, surroundings, budgets: carefulBudgets() }
+    const options = { client: api.client, policies, dryRun, surroundings, budgets: callBudgets() }
     const done = await inParallel(subjects, AT_ONCE, async (subject) => {
       progress.say(`promoting ${subject.name}`)
       await untilObserved(api, subject, patienceMs, signal)

@@ -1,5 +1,5 @@
 import { badRequest, type FieldError, fieldErrors, invalid, isObject, type KubeObject } from '@crosstie/kube'
-import type { Definition, Strategy, WriteContext } from '../definitions/definition.js'
+import type { Definition, Strategy } from '../definitions/definition.js'
 import { type Draft, defineKind } from './kind.js'
 import { requirementErrors } from './names.js'
 
