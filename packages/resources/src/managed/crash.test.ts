@@ -270,7 +270,7 @@ async function live(
   at: number,
   trouble: Trouble,
   objects: readonly string[],
-  deleteEarly = false,
+  then: Then = 'waits',
   dice?: { readonly random: () => number; readonly often: number },
   more: { readonly stale?: () => number; readonly edits?: () => number } = {},
 ): Promise<{ sides: readonly string[]; wrong: string[]; stopped: boolean }> {
@@ -278,8 +278,11 @@ async function live(
   const wrong: string[] = []
   life.seed()
   if (more.edits) life.user = new User(more.edits)
-  if (deleteEarly) await life.until(() => life.steps >= at)
-  else {
+  if (then !== 'waits') await life.until(() => life.steps >= at)
+  if (then === 'edits') {
+    for (const name of objects) life.edit(name, { managementPolicies: ['*'], size: 5, paused: false })
+  }
+  if (then !== 'deletes') {
     const ready = await life.until(() => !life.user && objects.every((name) => isReady(life, name)))
     life.user?.rest(life)
     if (!ready) wrong.push('never ready')
@@ -318,11 +321,15 @@ async function live(
  */
 const isResidue = (wrong: string): boolean => ['never ready', 'never updated', 'stuck', 'leak'].includes(wrong)
 
-/** One object, one that is deleted in the midst of it, and two that want the very same. */
-const lives: readonly (readonly [objects: readonly string[], deleteEarly: boolean])[] = [
-  [['a'], false],
-  [['a'], true],
-  [['a', 'b'], false],
+/** What the user does when there was trouble. */
+type Then = 'waits' | 'edits' | 'deletes'
+
+/** One object, one that is edited or deleted in the midst of it, and two that want the very same. */
+const lives: readonly (readonly [objects: readonly string[], then: Then])[] = [
+  [['a'], 'waits'],
+  [['a'], 'edits'],
+  [['a'], 'deletes'],
+  [['a', 'b'], 'waits'],
 ]
 
 for (const names of ['chosen', 'assigned'] as const) {
@@ -338,7 +345,7 @@ for (const names of ['chosen', 'assigned'] as const) {
       for (let seed = 1; seed <= SEEDS; seed++) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: 0.02 + random() * 0.1 }
-        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice)
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], 'waits', dice)
         const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
         if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
       }
@@ -350,7 +357,7 @@ for (const names of ['chosen', 'assigned'] as const) {
       for (let seed = 1; seed <= SEEDS; seed++) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: random() * 0.06 }
-        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, { stale: random })
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], 'waits', dice, { stale: random })
         const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
         if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
       }
@@ -362,7 +369,7 @@ for (const names of ['chosen', 'assigned'] as const) {
       for (let seed = 1; seed <= SEEDS; seed++) {
         const random = randomOf(seed * 16 + bits * 2 + (names === 'chosen' ? 1 : 0))
         const dice = { random, often: random() * 0.08 }
-        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], false, dice, { edits: random })
+        const { wrong, stopped } = await live(capabilities, 0, 'refused', ['a', 'b'], 'waits', dice, { edits: random })
         const counts = wrong.filter((what) => !(residue && stopped && isResidue(what)))
         if (counts.length > 0) failures.push(`seed ${seed}: ${counts.join(', ')}`)
       }
@@ -371,12 +378,12 @@ for (const names of ['chosen', 'assigned'] as const) {
 
     test(`XN2 crash sweep: ${names} names, API offers ${offers}`, async () => {
       const failures: string[] = []
-      for (const [objects, deleteEarly] of lives) {
+      for (const [objects, then] of lives) {
         const { sides } = await live(capabilities, Number.POSITIVE_INFINITY, 'refused', objects)
         for (const [i, side] of sides.entries()) {
           for (const trouble of ['crash', side === 'before' ? 'refused' : 'answer lost'] as const) {
-            const { wrong, stopped } = await live(capabilities, i + 1, trouble, objects, deleteEarly)
-            const when = `${trouble} at ${i + 1}${deleteEarly ? ', deleted at once' : ''}, ${objects.length} object(s)`
+            const { wrong, stopped } = await live(capabilities, i + 1, trouble, objects, then)
+            const when = `${trouble} at ${i + 1}, the user ${then}, ${objects.length} object(s)`
             // Whoever was told that nothing happened knows what to do.
             const excused = residue && stopped && trouble !== 'refused'
             const counts = wrong.filter((what) => !(excused && isResidue(what)))
