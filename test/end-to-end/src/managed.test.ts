@@ -130,45 +130,6 @@ function managedResources(open: () => Promise<Plane>): void {
     ])
   })
 
-  test('GitOps: the same manifest applied 1,000 times by another manager makes no difference and no loop', async () => {
-    const manifest = {
-      apiVersion: apiVersionOf(thing.type),
-      kind: 'Thing',
-      metadata: { name: 'gitops', labels: { app: 'x' } },
-      spec: {
-        forProvider: {
-          region: 'r',
-          flavor: 'sweet',
-          parentIdSelector: { matchLabels: { app: 'parent' } },
-          tags: { team: 'a' },
-        },
-      },
-    }
-    await plane.create(
-      thing,
-      'gitops-parent',
-      { forProvider: { region: 'r', flavor: 'sweet' } },
-      { labels: { app: 'parent' } },
-    )
-    await plane.settle(thing, 'gitops-parent')
-    await plane.client.apply<KubeObject>(thing.type, manifest, { fieldManager: 'argocd', force: true })
-    const settled = await plane.settle(thing, 'gitops')
-    assert.equal(specOf(settled).forProvider.parentId, 'gitops-parent')
-    assert.equal(specOf(settled).forProvider.size, 3)
-    const updates = cloud.calls.update
-    for (let i = 0; i < 1_000; i++) {
-      const applied = await plane.client.apply<KubeObject>(thing.type, manifest, {
-        fieldManager: 'argocd',
-        force: true,
-      })
-      assert.equal(applied.metadata.resourceVersion, settled.metadata.resourceVersion)
-      if (i % 50 === 0) await plane.reconcile(thing, 'gitops')
-    }
-    const end = await plane.client.get(thing.type, { name: 'gitops' })
-    assert.equal(end.metadata.resourceVersion, settled.metadata.resourceVersion)
-    assert.equal(cloud.calls.update, updates)
-  })
-
   test('MR6 a user may take a late-initialized field over, and it is theirs then', async () => {
     await plane.create(thing, 'taken', { forProvider: { region: 'r', flavor: 'sweet' } })
     await plane.settle(thing, 'taken')
