@@ -282,6 +282,8 @@ function managedResources(open: () => Promise<Plane>): void {
   })
 
   test('a ProviderConfig in use is not deleted; its credentials and all other secrets are seen nowhere but in Secrets', async () => {
+    // As long as a name may be, with dots: longer than a label's value.
+    const acme = `${'acme.'.repeat(50)}eu`
     const canaries = { credentials: 'c4n4ry-credentials', password: 'c4n4ry-password' }
     const config = defineProviderConfig({ group: 'sim.crosstie.io' })
     const seen: (string | undefined)[] = []
@@ -308,7 +310,7 @@ function managedResources(open: () => Promise<Plane>): void {
     const configOf = (credentials: object) => ({
       apiVersion: apiVersionOf(config.type),
       kind: config.type.kind,
-      metadata: { name: 'acme' },
+      metadata: { name: acme },
       spec: { credentials },
     })
     await assert.rejects(
@@ -317,7 +319,7 @@ function managedResources(open: () => Promise<Plane>): void {
     )
     await plane.client.create(config.type, configOf({ source: 'Secret', secretRef: secretRef('credentials') }))
     await plane.create(gadget, 'g', {
-      providerConfigRef: { name: 'acme' },
+      providerConfigRef: { name: acme },
       forProvider: { region: 'r', flavor: 'sweet', size: 1, passwordSecretRef: secretRef('password') },
       writeConnectionSecretToRef: { name: 'conn', namespace: 'default' },
     })
@@ -335,18 +337,18 @@ function managedResources(open: () => Promise<Plane>): void {
     }
 
     const kit = { client: plane.client, events: { event: () => {} } }
-    const reconcileConfig = () => reconcileProviderConfig(kit, config, { name: 'acme' })
+    const reconcileConfig = () => reconcileProviderConfig(kit, config, { name: acme })
     await reconcileConfig()
-    await plane.client.delete(config.type, { name: 'acme' })
+    await plane.client.delete(config.type, { name: acme })
     await reconcileConfig()
-    const held = await plane.client.get(config.type, { name: 'acme' })
+    const held = await plane.client.get(config.type, { name: acme })
     assert.deepEqual(held['status'], { users: 1 })
     await plane.client.delete(gadget.type, { name: 'g' })
     await plane.reconcile(gadget, 'g')
     await plane.reconcile(gadget, 'g')
     await eventually(async () => (await plane.client.list(config.usageType)).items.length === 0)
     await reconcileConfig()
-    await assert.rejects(plane.client.get(config.type, { name: 'acme' }), /not found/)
+    await assert.rejects(plane.client.get(config.type, { name: acme }), /not found/)
   })
 
   test('AGG6 parts submitted together, in any order, end up working', async () => {

@@ -379,7 +379,8 @@ for (const names of ['chosen', 'assigned'] as const) {
     test(`XN2 crash sweep: ${names} names, API offers ${offers}`, async () => {
       const failures: string[] = []
       for (const [objects, then] of lives) {
-        const { sides } = await live(capabilities, Number.POSITIVE_INFINITY, 'refused', objects)
+        const { sides, wrong: without } = await live(capabilities, Number.POSITIVE_INFINITY, 'refused', objects)
+        assert.deepEqual(without, [], 'without any trouble')
         for (const [i, side] of sides.entries()) {
           for (const trouble of ['crash', side === 'before' ? 'refused' : 'answer lost'] as const) {
             const { wrong, stopped } = await live(capabilities, i + 1, trouble, objects, then)

@@ -12,7 +12,7 @@ import {
 import type { EventRecorder, Next } from '../managed/kit.js'
 import { isDeleted, withFinalizer, withoutFinalizer } from '../managed/meta.js'
 import type { ProviderConfigKind } from './define.js'
-import { CONFIG_LABEL } from './use.js'
+import { configSelector } from './use.js'
 
 export const inUseFinalizer = 'in-use.crossplane.io'
 
@@ -53,7 +53,7 @@ export async function reconcileProviderConfig(kit: Kit, kind: ProviderConfigKind
   const { client } = kit
   try {
     const config = await client.get(kind.type, key)
-    const labelSelector = `${CONFIG_LABEL}=${key.name}`
+    const labelSelector = configSelector(key.name)
     const { items } = await client.list(kind.usageType, { labelSelector })
     const users = items.length
     if (isDeleted(config)) {

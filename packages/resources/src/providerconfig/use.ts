@@ -8,6 +8,7 @@ import {
   type KubeObject,
   messageOf,
 } from '@crosstie/kube'
+import { labelValue } from '../claim/names.js'
 import { readSecretValue, revisionOf, type Secret, type SecretKey, secretType } from '../connection/publish.js'
 import { annotationOf, annotations, controllerReference } from '../managed/meta.js'
 import type { ProviderConfigKind, ProviderConfiguration } from './define.js'
@@ -104,7 +105,10 @@ function fingerprint(text = ''): string {
 }
 
 /** By it the users of a ProviderConfig are counted. */
-export const CONFIG_LABEL = 'crossplane.io/provider-config'
+const CONFIG_LABEL = 'crossplane.io/provider-config'
+
+/** Selects the users of a ProviderConfig, whose name may be longer than a label's value. */
+export const configSelector = (config: string): string => `${CONFIG_LABEL}=${labelValue(config)}`
 
 /**
  * Notes that a managed resource uses a ProviderConfig, so that it is not
@@ -127,7 +131,7 @@ export class UsageTracker {
       kind: usageType.kind,
       metadata: {
         name: uid,
-        labels: { [CONFIG_LABEL]: config },
+        labels: { [CONFIG_LABEL]: labelValue(config) },
         ownerReferences: [controllerReference(managed)],
       },
       providerConfigRef: { name: config },
@@ -146,7 +150,7 @@ export class UsageTracker {
     try {
       const usage = await this.client.get(this.kind.usageType, { name: uid }, signal ? { signal } : {})
       const { name } = (usage['providerConfigRef'] ?? {}) as { name?: string }
-      return name === config && usage.metadata.labels?.[CONFIG_LABEL] === config
+      return name === config && usage.metadata.labels?.[CONFIG_LABEL] === labelValue(config)
     } catch (error) {
       if (isNotFound(error)) return false
       throw new Error(`cannot track use of ProviderConfig: ${messageOf(error)}`, { cause: error })
