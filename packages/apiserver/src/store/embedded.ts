@@ -38,6 +38,8 @@ export interface Batch {
   /** What is compacted once the batch is durable. */
   readonly compacted: number
   readonly time: number
+  /** One writer waits for it, and nobody behind that one. */
+  readonly alone: boolean
 }
 
 /** One call of `write` or `compact` on its way to the disk. */
@@ -221,7 +223,8 @@ export class EmbeddedStore implements Store {
       for (const change of waiting.changes) changes.push(change)
       compacted = Math.max(compacted, waiting.compacted)
     }
-    return { changes, before: this.#state.revision, compacted, time: this.#clock.now() }
+    const alone = group.length === 1 && this.#waiting.length === 0
+    return { changes, before: this.#state.revision, compacted, time: this.#clock.now(), alone }
   }
 
   #publish(group: readonly Waiting[], batch: Batch): void {

@@ -106,7 +106,7 @@ export class Log {
       const { before, compacted, time } = batch
       const revision = batch.changes.at(-1)?.revision ?? before
       const previous = segment.checksum
-      await this.#write(segment, { kind: Kind.changes, before, revision, compacted, time, previous })
+      await this.#write(segment, { kind: Kind.changes, before, revision, compacted, time, previous }, batch.alone)
     } catch (error) {
       await this.#abandon(batch)
       throw new StoreWriteError(error)
@@ -167,11 +167,11 @@ export class Log {
     }
   }
 
-  async #write(segment: Segment, fields: FrameFields): Promise<void> {
+  async #write(segment: Segment, fields: FrameFields, alone = false): Promise<void> {
     const { length } = this.#builder
     const { bytes, checksum } = this.#builder.finish(fields, BLOCK)
     await this.#prepare(segment, segment.position + bytes.length)
-    await writeAll(segment.file, bytes, segment.position)
+    await writeAll(segment.file, bytes, segment.position, alone)
     segment.position += bytes.length
     segment.checksum = checksum
     this.bytesWritten += length
