@@ -1,0 +1,89 @@
+// The two servers that are compared, started alike and loaded by the same program.
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildLoadgen } from '../programs.mjs'
+import { processTree } from './processes.mjs'
+
+const root = new URL('../..', import.meta.url).pathname
+const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
+
+/** What is started, and which of its processes count. */
+const kinds = {
+  embedded: {
+    command: (folder) => [crosstie, 'up', '--providers', 'nop', '--listen', '127.0.0.1:0', '--data-dir', folder],
+    counts: () => true,
+  },
+  kubernetes: {
+    command: () => [join(root, 'scripts/oracle.mjs'), 'start'],
+    // The controller manager is no part of what is compared.
+    counts: (program) => program === 'kube-apiserver' || program === 'etcd',
+  },
+}
+
+export const SERVERS = Object.keys(kinds)
+
+const loadgen = buildLoadgen()
+
+/** Starts a server on data of its own. Its processes are known once it is ready. */
+export async function startServer(name) {
+  const { command, counts } = kinds[name]
+  const folder = mkdtempSync(join(tmpdir(), `bench-${name}-`))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const started = performance.now()
+  const args = [...command(join(folder, 'data')), '--kubeconfig', kubeconfig]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.on('close', resolve))
+      child.kill('SIGTERM')
+      await ended
+    }
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await readyLine(child)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const pids = processTree(child.pid)
+    .filter(({ name: program }) => counts(program))
+    .map(({ pid }) => pid)
+  return { name, kubeconfig, pids, started, stop }
+}
+
+function readyLine(child) {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      if (/^ready:/m.test(text)) resolve()
+    })
+    child.on('close', () => reject(new Error(`${child.spawnargs[1]} ended before it was ready: ${text}`)))
+  })
+}
+
+export function applyDefinitions({ kubeconfig }) {
+  const manifests = ['nopresource-crd.yaml', 'small-crd.yaml'].map((file) =>
+    join(root, 'bench/loadgen/manifests', file),
+  )
+  execFileSync(loadgen, ['apply', '--kubeconfig', kubeconfig, ...manifests], { stdio: 'ignore' })
+}
+
+/** The API alone: a row for each step and number of clients. It makes `n` objects first. */
+export function w6({ kubeconfig, pids }, { n, duration }, args) {
+  const named = pids.map((pid, i) => `p${i}=${pid}`).join(',')
+  const common = ['--kubeconfig', kubeconfig, '--n', String(n), '--duration', duration, '--pids', named]
+  const text = execFileSync(loadgen, ['w6', ...common, ...args], { encoding: 'utf8', maxBuffer: 1 << 26 })
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+/** Makes objects that stay. */
+export function populate(server, n) {
+  w6(server, { n, duration: '1ms' }, ['--steps', 'create', '--levels', '64', '--keep'])
+}
