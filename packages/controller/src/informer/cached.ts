@@ -4,9 +4,11 @@ import {
   apiVersionOf,
   type CallOptions,
   type Client,
+  type Clock,
   type DeleteOptions,
   type GetOptions,
   type GroupVersion,
+  isNotFound,
   type KubeList,
   type KubeObject,
   type ListOptions,
@@ -15,6 +17,7 @@ import {
   type Patch,
   parseLabelSelector,
   type ResourceType,
+  steadyClock,
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,
@@ -24,12 +27,12 @@ import { isOlder } from '../revision.js'
 import type { Informer } from './informer.js'
 import type { Informers } from './informers.js'
 
-/** What was written and is not seen by then was deleted before its write was answered, or the watch is lost. */
-const AHEAD_MS = 10_000
+/** So long what we wrote is taken for the newest there is while the watch is behind it. */
+const TRUSTED_MS = 10_000
 
 interface Ahead {
   readonly object: KubeObject
-  readonly until: number
+  readonly trustedUntil: number
 }
 
 /**
@@ -37,17 +40,20 @@ interface Ahead {
  * asks the server for all else, also for an object that must be at least as new
  * as a revision that is not known here yet. What was written through it is read back at once, even
  * before the watch tells of it; writes from an old state still fail, by their
- * revision.
+ * revision. Where a watch stays behind for long, the server is asked for what was written: whoever went on from memory
+ * would do again what is done, be refused, and keep the server from ever catching up.
  */
 export class CachedClient implements Client {
   readonly #client: Client
   readonly #informers: Informers
+  readonly #clock: Clock
   /** What we wrote and the informer has not seen yet, by informer and key. */
   readonly #ahead = new Map<Informer, Map<string, Ahead>>()
 
-  constructor(client: Client, informers: Informers) {
+  constructor(client: Client, informers: Informers, clock: Clock = steadyClock) {
     this.#client = client
     this.#informers = informers
+    this.#clock = clock
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T> {
@@ -55,9 +61,26 @@ export class CachedClient implements Client {
     const { resourceVersion: since, ...rest } = options ?? {}
     // As it is now is never too old, and the server need not wait for anything.
     if (!informer?.isSynced || (since && !informer.knows(since))) return await this.#client.get(type, key, rest)
-    const known = this.#writtenAhead(informer)?.get(keyText(key))?.object ?? informer.cache.get(key)
+    const written = this.#writtenAhead(informer)?.get(keyText(key))
+    if (written && !this.#isTrusted(written)) return await this.#askAgain(informer, type, key, rest)
+    const known = written?.object ?? informer.cache.get(key)
     if (!known) throw notFound(type, key.name)
     return known as T
+  }
+
+  /** It may be gone by now, even before our write was answered: then no watch will ever tell of what we wrote. */
+  async #askAgain<T extends KubeObject>(
+    informer: Informer,
+    type: ResourceType,
+    key: ObjectKey,
+    options: CallOptions,
+  ): Promise<T> {
+    try {
+      return this.#wrote(type, await this.#client.get<T>(type, key, options), undefined)
+    } catch (error) {
+      if (isNotFound(error)) this.#ahead.get(informer)?.delete(keyText(key))
+      throw error
+    }
   }
 
   async list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>> {
@@ -82,7 +105,7 @@ export class CachedClient implements Client {
     const ahead = this.#writtenAhead(informer)
     if (!ahead || ahead.size === 0) return known
     const newest = new Map(known.map((object) => [keyTextOf(object), object]))
-    for (const [key, { object }] of ahead) newest.set(key, object as T)
+    for (const [key, written] of ahead) if (this.#isTrusted(written)) newest.set(key, written.object as T)
     const keys = [...newest.keys()]
     if (newest.size > known.length) keys.sort()
     return keys.map((key) => newest.get(key)!)
@@ -140,17 +163,20 @@ export class CachedClient implements Client {
     if (seen && !isOlder(seen, object)) return object
     const ahead = this.#aheadOf(informer)
     ahead.delete(key)
-    ahead.set(key, { object, until: performance.now() + AHEAD_MS })
+    ahead.set(key, { object, trustedUntil: this.#clock.now() + TRUSTED_MS })
     return object
   }
 
-  /** Without what was written too long ago, which comes first: entries are in the order of writing. */
+  #isTrusted({ trustedUntil }: Ahead): boolean {
+    return this.#clock.now() < trustedUntil
+  }
+
+  /** Without what the informer has caught up with, which comes first: entries are in the order of writing. */
   #writtenAhead(informer: Informer): Map<string, Ahead> | undefined {
     const ahead = this.#ahead.get(informer)
     if (!ahead || ahead.size === 0) return undefined
-    const now = performance.now()
-    for (const [key, { until }] of ahead) {
-      if (until > now) break
+    for (const [key, { object }] of ahead) {
+      if (!informer.knows(object.metadata.resourceVersion ?? '')) break
       ahead.delete(key)
     }
     return ahead

@@ -192,6 +192,37 @@ test('what was written is read back at once, and never for longer than it is tru
   await informers.stop()
 })
 
+test('a watch that stays far behind what was written: the server is asked, and memory is no more than it can be', async () => {
+  const api = new MemoryApi()
+  const a = await api.create(THINGS, thing('a', { value: 1 }))
+  const b = await api.create(THINGS, thing('b', { value: 1 }))
+  const informers = new Informers(api)
+  const informer = informers.of(THINGS)
+  await informer.synced
+  const clock = { time: 0, now: () => clock.time }
+  const client = new CachedClient(api, informers, clock)
+  api.hold()
+  for (const object of [a, b]) await client.update(THINGS, { ...object, value: 2 })
+  const values = async () => (await client.list(THINGS)).items.map((object) => object['value'])
+  assert.deepEqual(await values(), [2, 2])
+  clock.time += 60_000
+  assert.equal(informer.cache.get({ name: 'a' })?.['value'], 1, 'nobody told yet')
+  const asked = api.gets
+  assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
+  assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
+  assert.equal(api.gets, asked + 1, 'the answer is as good as a write')
+  await api.delete(THINGS, { name: 'b' })
+  await assert.rejects(client.get(THINGS, { name: 'b' }), (error: StatusError) => error.reason === 'NotFound')
+  api.release()
+  await until(() => informer.cache.get({ name: 'a' })?.['value'] === 2 && informer.cache.size === 1)
+  clock.time += 60_000
+  const before = api.gets
+  assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
+  assert.deepEqual(await values(), [2])
+  assert.equal(api.gets, before, 'it has caught up')
+  await informers.stop()
+})
+
 test('lists of watched kinds come from memory, in the order of the server, with what was just written', async () => {
   const api = new MemoryApi()
   const labelled = (name: string, team: string) => {

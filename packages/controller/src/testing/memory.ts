@@ -30,6 +30,8 @@ export class MemoryApi implements Client {
   #revision = 100
   #forgotten = 0
   #ended = 0
+  #held = false
+  gets = 0
   lists = 0
   watches = 0
   /** Thrown by the next calls, one each. */
@@ -38,6 +40,16 @@ export class MemoryApi implements Client {
   /** Forgets its history: watches from the past are told to list again. */
   compact(): void {
     this.#forgotten = this.#revision
+  }
+
+  /** Watches tell nothing until they are released. */
+  hold(): void {
+    this.#held = true
+  }
+
+  release(): void {
+    this.#held = false
+    this.#wake()
   }
 
   /** Ends all watches. */
@@ -52,6 +64,7 @@ export class MemoryApi implements Client {
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
     this.#fault()
+    this.gets++
     const object = this.#of(type).get(keyText(key))
     if (!object) throw notFound(type, key.name)
     return object as T
@@ -80,7 +93,7 @@ export class MemoryApi implements Client {
     while (!options.signal?.aborted && this.#ended === ended) {
       if (from < this.#forgotten) throw new StatusError(410, 'Expired', 'too old resource version')
       const next = this.#history.find(({ resource, revision }) => resource === groupResource(type) && revision > from)
-      if (next) {
+      if (next && !this.#held) {
         from = next.revision
         yield next.event as WatchEvent<T>
       } else await this.#news(options.signal)
