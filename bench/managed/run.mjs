@@ -78,7 +78,8 @@ async function measure(engine, n) {
     const pids = () =>
       [...server, { name: 'crosstie', pid: controllers.pid }].map(({ name, pid }) => `${name}=${pid}`).join(',')
     const load = (workload, ...args) => {
-      const common = ['--kubeconfig', kubeconfig, '--n', String(n), '--pids', pids(), '--metric-url', metricUrl]
+      const where = ['--kubeconfig', kubeconfig, '--pids', pids(), '--metric-url', metricUrl]
+      const common = [...where, '--n', String(n), '--timeout', '2h']
       const text = execFileSync(loadgen, [workload, ...common, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
       const result = JSON.parse(text)
       // At once: with 100,000 resources the next step takes its time.
