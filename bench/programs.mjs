@@ -35,3 +35,11 @@ export function startProgram(args, words, { profile, begun } = {}) {
     child.on('exit', (code) => reject(new Error(`${args.slice(0, 2).join(' ')} ended with ${code}: ${text}`)))
   })
 }
+
+/** Asks a program to end, and waits until it has. */
+export async function stopProgram(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.on('exit', resolve))
+  child.kill('SIGTERM')
+  await ended
+}

@@ -1,9 +1,9 @@
 // The two servers that are compared, started alike and loaded by the same program.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildLoadgen } from '../programs.mjs'
+import { buildLoadgen, startProgram, stopProgram } from '../programs.mjs'
 import { processTree } from './processes.mjs'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -33,36 +33,24 @@ export async function startServer(name) {
   const kubeconfig = join(folder, 'kubeconfig')
   const started = performance.now()
   const args = [...command(join(folder, 'data')), '--kubeconfig', kubeconfig]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let program
   const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise((resolve) => child.on('close', resolve))
-      child.kill('SIGTERM')
-      await ended
-    }
+    if (program) await stopProgram(program)
     rmSync(folder, { recursive: true, force: true })
   }
+  const begun = (child) => {
+    program = child
+  }
   try {
-    await readyLine(child)
+    await startProgram(args, /^ready:/m, { begun })
   } catch (error) {
     await stop()
     throw error
   }
-  const pids = processTree(child.pid)
-    .filter(({ name: program }) => counts(program))
+  const pids = processTree(program.pid)
+    .filter((one) => counts(one.name))
     .map(({ pid }) => pid)
   return { name, kubeconfig, pids, started, stop }
-}
-
-function readyLine(child) {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-      if (/^ready:/m.test(text)) resolve()
-    })
-    child.on('close', () => reject(new Error(`${child.spawnargs[1]} ended before it was ready: ${text}`)))
-  })
 }
 
 export function applyDefinitions({ kubeconfig }) {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import { cpuSeconds, processTree, residentMb } from '../api/processes.mjs'
-import { startProgram } from '../programs.mjs'
+import { startProgram, stopProgram } from '../programs.mjs'
 
 const root = new URL('../..', import.meta.url).pathname
 const { values } = parseArgs({
@@ -204,10 +204,7 @@ function begin(args, words, profiled) {
 
 async function stop(child) {
   running.delete(child)
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise((resolve) => child.on('exit', resolve))
-  child.kill('SIGTERM')
-  await ended
+  await stopProgram(child)
 }
 
 function typeOf(group, version, kind, resource, namespaced = false) {

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { processTree, residentMb } from '../api/processes.mjs'
-import { buildLoadgen, startProgram } from '../programs.mjs'
+import { buildLoadgen, startProgram, stopProgram } from '../programs.mjs'
 
 const root = new URL('../..', import.meta.url).pathname
 const { values } = parseArgs({
@@ -99,7 +99,7 @@ async function measure(engine, n) {
     row['ms CPU per no-op'] = steady.cpu_s_per_1000_reconciles?.total
     row['no-op/s'] = steady.reconciles_per_s
     row['MB'] = Math.round(residentMb([...server.map(({ pid }) => pid), controllers.pid]))
-    await stop(controllers)
+    await stopProgram(controllers)
     const again = ['--metric', 'crosstie_managed_observed', '--t0-ns', String(BigInt(Date.now()) * 1_000_000n)]
     controllers = await control()
     const restarted = load('w5', ...again)
@@ -108,7 +108,7 @@ async function measure(engine, n) {
     const gone = load('w1d', '--concurrency', values.concurrency)
     row['ms CPU to delete'] = Math.round((gone.cpu_s.total * 1e5) / n) / 100
   } finally {
-    for (const child of children.reverse()) await stop(child)
+    for (const child of children.reverse()) await stopProgram(child)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -121,13 +121,6 @@ async function kubernetes(begin, kubeconfig) {
   )
   const programs = ['kube-apiserver', 'etcd']
   return processTree(oracle.pid).filter(({ name }) => programs.includes(name))
-}
-
-async function stop(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise((resolve) => child.on('exit', resolve))
-  child.kill('SIGTERM')
-  await ended
 }
 
 /** The kind is there once its controller has a queue. */
