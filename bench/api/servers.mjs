@@ -26,7 +26,7 @@ export const SERVERS = Object.keys(kinds)
 
 const loadgen = buildLoadgen()
 
-/** Starts a server on data of its own. Its processes are known once it is ready. */
+/** Starts a server on data of its own. Which processes it has is looked up when first asked, so that no start waits for it. */
 export async function startServer(name) {
   const { command, counts } = kinds[name]
   const folder = mkdtempSync(join(tmpdir(), `bench-${name}-`))
@@ -47,10 +47,18 @@ export async function startServer(name) {
     await stop()
     throw error
   }
-  const pids = processTree(program.pid)
-    .filter((one) => counts(one.name))
-    .map(({ pid }) => pid)
-  return { name, kubeconfig, pids, started, stop }
+  const counted = () => processTree(program.pid).filter((one) => counts(one.name))
+  let pids
+  return {
+    name,
+    kubeconfig,
+    started,
+    stop,
+    get pids() {
+      pids ??= counted().map(({ pid }) => pid)
+      return pids
+    },
+  }
 }
 
 export function applyDefinitions({ kubeconfig }) {
