@@ -200,6 +200,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
       key: pki.serving.key,
       clientCa: pki.ca,
       requestTimeoutMs: options.requestTimeoutMs,
+      report,
     },
     // Whatever escapes is our mistake, and must cost one answer, not the process.
     (exchange) => void serve(site, exchange).catch((error) => report('serving a request', error)),

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '@crosstie/kube'
+import type { Receiver, Stream } from '../http2/stream.js'
 
 /** kube-apiserver's own limit: three of etcd's one-megabyte values. */
 const BODY_BYTES_MAX = 3 * 1024 * 1024
 
 export type Headers = Record<string, string | string[] | number>
 
-/**
- * One request and its answer, whichever HTTP it came by. HTTP/2 is spoken through
- * streams directly: Node's compatibility layer costs almost half of a GET.
- */
+/** One request and its answer, whichever HTTP it came by. */
 export interface Exchange {
   readonly method: string
   /** Path and query, as sent. */
@@ -58,11 +55,11 @@ export class Patience {
   }
 
   /** Counts an answer until it is read, or its reader was too slow. */
-  hold(sink: ServerHttp2Stream | ServerResponse, bytes: number): void {
+  hold(reader: { destroy(): void }, onClose: (listener: () => void) => void, bytes: number): void {
     if (bytes <= JOIN_BYTES_MAX) return
     this.waiting += bytes
-    const timer = setTimeout(() => sink.destroy(), this.milliseconds).unref()
-    sink.once('close', () => {
+    const timer = setTimeout(() => reader.destroy(), this.milliseconds).unref()
+    onClose(() => {
       clearTimeout(timer)
       this.waiting -= bytes
     })
@@ -72,13 +69,10 @@ export class Patience {
 /** Beyond it, new requests are told to come back later. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
-export function overHttp2(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders & { ':method'?: string; ':path'?: string },
-  patience: Patience,
-): Exchange {
-  const gone = lazySignal((abort) => stream.once('close', abort))
-  stream.on('error', () => {}) // A client that resets its stream is ordinary life; 'close' follows.
+export function overHttp2(stream: Stream, patience: Patience): Exchange {
+  const { headers } = stream
+  const onClose = (listener: () => void) => stream.onClose(listener)
+  const gone = lazySignal(onClose)
   let answered = 0
   const auditId = auditIdOf(headers)
   return {
@@ -86,34 +80,52 @@ export function overHttp2(
     method: headers[':method'] ?? 'GET',
     url: headers[':path'] ?? '/',
     headers,
-    socket: stream.session?.socket as TLSSocket,
+    socket: stream.socket,
     get signal() {
       return gone()
     },
     get status() {
       return answered
     },
-    body: () => collect(stream, headers, patience),
+    body: () => collect((receiver) => stream.receive(receiver), headers, patience),
     respond(status, extra, body, sent) {
       answered = status
-      if (stream.destroyed || stream.headersSent) return
+      if (stream.closed || stream.headersSent) return
       const chunks = chunksOf(body)
       const size = bytesOf(chunks)
-      patience.hold(stream, size)
-      stream.respond({ ':status': status, 'content-length': size, ...extra }, { endStream: chunks.length === 0 })
-      for (let i = 0; i < chunks.length - 1; i++) stream.write(chunks[i])
-      if (chunks.length > 0) sendLast(stream, chunks.at(-1)!, sent)
+      patience.hold(stream, onClose, size)
+      stream.respond(status, { 'audit-id': auditId, ...extra, 'content-length': size, date: dateNow() }, size === 0)
+      for (const chunk of chunks) stream.write(chunk)
+      stream.end(sent)
     },
     stream(status, extra) {
       answered = status
-      if (!stream.destroyed) stream.respond({ ':status': status, 'audit-id': auditId, ...extra })
-      return outgoing(stream)
+      stream.respond(status, { 'audit-id': auditId, ...extra, date: dateNow() })
+      return {
+        write: (chunk) => stream.write(chunk),
+        get waiting() {
+          return stream.waiting
+        },
+        onDrain: (listener) => stream.onDrain(listener),
+        end: () => stream.end(),
+        cut: () => stream.destroy(),
+      }
     },
   }
 }
 
+let dated = { second: 0, text: '' }
+
+/** As Node's HTTP/1 says it, once a second. */
+function dateNow(): string {
+  const second = Math.floor(Date.now() / 1000)
+  if (second !== dated.second) dated = { second, text: new Date(second * 1000).toUTCString() }
+  return dated.text
+}
+
 export function overHttp1(request: IncomingMessage, response: ServerResponse, patience: Patience): Exchange {
-  const gone = lazySignal((abort) => response.once('close', abort))
+  const onClose = (listener: () => void) => void response.once('close', listener)
+  const gone = lazySignal(onClose)
   response.on('error', () => {})
   const auditId = auditIdOf(request.headers)
   return {
@@ -128,12 +140,12 @@ export function overHttp1(request: IncomingMessage, response: ServerResponse, pa
     get status() {
       return response.headersSent ? response.statusCode : 0
     },
-    body: () => collect(request, request.headers, patience),
+    body: () => collect((receiver) => receive(request, receiver), request.headers, patience),
     respond(status, extra, body, sent) {
       if (response.headersSent || response.destroyed) return
       const chunks = chunksOf(body)
       const size = bytesOf(chunks)
-      patience.hold(response, size)
+      patience.hold(response, onClose, size)
       response.writeHead(status, phraseOf(status), { 'audit-id': auditId, ...extra, 'content-length': size })
       for (let i = 0; i < chunks.length - 1; i++) response.write(chunks[i])
       if (chunks.length > 0) sendLast(response, chunks.at(-1)!, sent)
@@ -160,7 +172,7 @@ function auditIdOf(headers: IncomingHttpHeaders): string {
 }
 
 /** The callback of a write comes when TLS has taken the bytes over: encrypted, or as a copy. */
-function sendLast(sink: ServerHttp2Stream | ServerResponse, chunk: Uint8Array, sent: (() => void) | undefined): void {
+function sendLast(sink: ServerResponse, chunk: Uint8Array, sent: (() => void) | undefined): void {
   if (!sent) {
     sink.end(chunk)
     return
@@ -171,7 +183,7 @@ function sendLast(sink: ServerHttp2Stream | ServerResponse, chunk: Uint8Array, s
   sink.end()
 }
 
-function outgoing(sink: ServerHttp2Stream | ServerResponse): Outgoing {
+function outgoing(sink: ServerResponse): Outgoing {
   // Asking the sink itself takes as long as writing to it does.
   let open = !sink.destroyed
   sink.once('close', () => {
@@ -211,43 +223,54 @@ function lazySignal(onGone: (abort: () => void) => void): () => AbortSignal {
   }
 }
 
+/** HTTP/1's streams tell the same in more words. */
+function receive(request: IncomingMessage, receiver: Receiver): void {
+  request.on('data', receiver.data)
+  request.on('end', receiver.end)
+  request.on('close', receiver.cut)
+  request.on('error', receiver.cut)
+}
+
 function collect(
-  source: ServerHttp2Stream | IncomingMessage,
+  receive: (receiver: Receiver) => void,
   headers: IncomingHttpHeaders,
   { milliseconds }: Patience,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX) {
-      source.resume()
-      reject(tooLarge())
-      return
-    }
     const chunks: Buffer[] = []
     let size = 0
-    let complete = false
+    let over = Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX
     const late = setTimeout(() => {
-      reject(new StatusError(408, 'Timeout', 'the body of the request did not arrive in time', { details: {} }))
-      chunks.length = 0
-      size = BODY_BYTES_MAX // Whatever comes now is dropped.
+      fail(new StatusError(408, 'Timeout', 'the body of the request did not arrive in time', { details: {} }))
     }, milliseconds)
     late.unref()
-    source.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= BODY_BYTES_MAX) chunks.push(chunk)
-      else reject(tooLarge())
-    })
-    source.on('end', () => {
-      // An HTTP/2 stream also ends when its client goes: half a YAML document would pass for a whole one.
-      if (source.aborted) return
+    const settle = () => {
+      over = true
       clearTimeout(late)
-      complete = true
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    }
+    // Whatever comes after that is dropped.
+    const fail = (error: StatusError) => {
+      settle()
+      chunks.length = 0
+      reject(error)
+    }
+    if (over) fail(tooLarge())
+    receive({
+      data(chunk) {
+        if (over) return
+        size += chunk.length
+        if (size <= BODY_BYTES_MAX) chunks.push(chunk)
+        else fail(tooLarge())
+      },
+      end() {
+        if (over) return
+        settle()
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+      },
+      cut() {
+        if (!over) fail(cutOff())
+      },
     })
-    source.on('close', () => {
-      clearTimeout(late)
-      if (!complete) reject(cutOff())
-    })
-    source.on('error', () => reject(cutOff()))
   })
 }
 

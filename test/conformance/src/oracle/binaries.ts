@@ -25,6 +25,7 @@ export const PROGRAMS = [
   'e2e.test',
   'programs',
   'crossplane',
+  'h2spec',
 ] as const
 export type Program = (typeof PROGRAMS)[number]
 
@@ -63,6 +64,10 @@ const builds: Record<Program, { folder: string; args: readonly string[] }> = {
   crossplane: {
     folder: 'clients/crossplane',
     args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'github.com/crossplane/crossplane/cmd/crossplane'],
+  },
+  h2spec: {
+    folder: 'clients/h2spec',
+    args: ['build', '-ldflags', '-s -w', '-o', 'OUT', 'github.com/summerwind/h2spec/cmd/h2spec'],
   },
   programs: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }

@@ -1,0 +1,96 @@
+import { Code, ConnectionFailure, FRAME_BYTES_MAX, FRAME_HEADER_BYTES } from './protocol.js'
+
+export interface IncomingFrame {
+  readonly type: number
+  readonly flags: number
+  readonly stream: number
+  readonly payload: Buffer
+}
+
+/** Cuts what comes in into frames. */
+export class FrameReader {
+  readonly #chunks: Buffer[] = []
+  #size = 0
+  /** What must be there before it is worth looking. */
+  #needed: number
+
+  /** @param preface What must come first of all. */
+  constructor(preface: Buffer) {
+    this.#preface = preface
+    this.#needed = preface.length
+  }
+
+  #preface: Buffer | undefined
+
+  read(chunk: Buffer, each: (frame: IncomingFrame) => void): void {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size < this.#needed) return
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size)
+    this.#chunks.length = 0
+    const start = this.#afterPreface(bytes)
+    const end = this.#frames(bytes, start, each)
+    this.#size = bytes.length - end
+    if (this.#size > 0) this.#chunks.push(bytes.subarray(end))
+  }
+
+  #afterPreface(bytes: Buffer): number {
+    const preface = this.#preface
+    if (!preface) return 0
+    if (!bytes.subarray(0, preface.length).equals(preface)) {
+      throw new ConnectionFailure(Code.PROTOCOL_ERROR, 'this is not how HTTP/2 begins')
+    }
+    this.#preface = undefined
+    return preface.length
+  }
+
+  /** Returns where the first frame begins that is not whole yet. */
+  #frames(bytes: Buffer, start: number, each: (frame: IncomingFrame) => void): number {
+    let at = start
+    for (;;) {
+      this.#needed = FRAME_HEADER_BYTES
+      if (bytes.length - at < this.#needed) return at
+      const length = bytes.readUIntBE(at, 3)
+      if (length > FRAME_BYTES_MAX) {
+        throw new ConnectionFailure(Code.FRAME_SIZE_ERROR, `a frame of ${length} bytes is too large`)
+      }
+      this.#needed += length
+      if (bytes.length - at < this.#needed) return at
+      const from = at + FRAME_HEADER_BYTES
+      at = from + length
+      const type = bytes[from - 6]!
+      const flags = bytes[from - 5]!
+      const stream = bytes.readUInt32BE(from - 4) & 0x7fffffff
+      each({ type, flags, stream, payload: bytes.subarray(from, at) })
+    }
+  }
+}
+
+export function frameHeader(type: number, flags: number, stream: number, length: number): Buffer {
+  return writeHeader(Buffer.allocUnsafe(FRAME_HEADER_BYTES), type, flags, stream, length)
+}
+
+/** A frame that is nothing but a few numbers of four bytes. */
+export function numbersFrame(type: number, stream: number, ...numbers: readonly number[]): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 4 * numbers.length)
+  writeHeader(frame, type, 0, stream, 4 * numbers.length)
+  let at = FRAME_HEADER_BYTES
+  for (const number of numbers) at = frame.writeUInt32BE(number, at)
+  return frame
+}
+
+export function settingsFrame(type: number, settings: readonly (readonly [number, number])[]): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 6 * settings.length)
+  writeHeader(frame, type, 0, 0, 6 * settings.length)
+  let at = FRAME_HEADER_BYTES
+  for (const [setting, value] of settings) at = frame.writeUInt32BE(value, frame.writeUInt16BE(setting, at))
+  return frame
+}
+
+function writeHeader(frame: Buffer, type: number, flags: number, stream: number, length: number): Buffer {
+  frame.writeUIntBE(length, 0, 3)
+  frame[3] = type
+  frame[4] = flags
+  frame.writeUInt32BE(stream, 5)
+  return frame
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { capture, openTarget } from '@crosstie/test-conformance'
+import { obtain } from './session.js'
+
+const h2spec = await obtain('h2spec')
+
+// Our HTTP/2 is our own (decision 26): what the RFCs ask of a server is tried by a suite of others. What it asks are
+// bytes on a connection: HTTP/2's frames, HPACK, and all that must be refused.
+if ('missing' in h2spec) test('h2spec', { skip: h2spec.missing })
+else
+  test('h2spec, strict: all that it asks of a server', { timeout: 300_000 }, async () => {
+    const target = await openTarget('embedded')
+    try {
+      // It has no certificate to show. Where a body is read before there is an answer, nothing is left to chance: with
+      // an answer that comes early, what is wrong with the rest of a request is not looked at any more.
+      const { status } = await target.admin.send({
+        method: 'POST',
+        path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+        body: {
+          metadata: { name: 'everybody' },
+          subjects: [{ kind: 'User', name: 'system:anonymous', apiGroup: 'rbac.authorization.k8s.io' }],
+          roleRef: { kind: 'ClusterRole', name: 'cluster-admin', apiGroup: 'rbac.authorization.k8s.io' },
+        },
+      })
+      assert.equal(status, 201)
+      const { hostname, port } = new URL(target.url)
+      const path = '/api/v1/namespaces/default/configmaps'
+      const args = ['--strict', '--tls', '--insecure', '--host', hostname, '--port', port, '--path', path]
+      const { stdout, stderr } = await capture(h2spec.path, [...args, '--timeout', '5'], { timeoutMs: 240_000 })
+      const [, all, passed] = /^(\d+) tests, (\d+) passed, 0 skipped, 0 failed$/m.exec(stdout) ?? []
+      assert(all !== undefined && all === passed && Number(all) >= 146, `${stdout.slice(-8_000)}\n${stderr}`)
+    } finally {
+      await target.stop()
+    }
+  })
