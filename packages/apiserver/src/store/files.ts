@@ -65,14 +65,18 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
 // reach the platter (F_FULLFSYNC on macOS, FlushFileBuffers on Windows).
 const writesThrough = platform === 'linux' && O_DSYNC !== undefined
 
-/** A disk that takes longer for a lone write is slow: holding up the event loop for it costs others too much. */
+/** A disk that takes longer for lone writes is slow: holding up the event loop for them costs others too much. */
 const QUICK_MS = 1
+/** How much one write counts for that: a disk that is slow once in a while is quick, one that stalls is slow at once. */
+const WEIGHT = 1 / 16
 /** So many lone writes go through the thread pool before a slow disk is tried again. */
 const WRITES_UNTIL_NEXT_TRY = 100
 
 class NodeFile implements OpenFile {
   readonly #descriptor: number
   readonly #mode: OpenMode
+  /** What lone writes take, the late ones counting most. */
+  #usualMs = 0
   /** Lone writes that still go through the thread pool. */
   #untilNextTry = 0
   #closed: Promise<void> | undefined
@@ -102,7 +106,11 @@ class NodeFile implements OpenFile {
   #writeInPlace(bytes: Uint8Array, position: number): number {
     const begun = performance.now()
     const written = fs.writeSync(this.#descriptor, bytes, 0, bytes.length, position)
-    this.#untilNextTry = performance.now() - begun > QUICK_MS ? WRITES_UNTIL_NEXT_TRY : 0
+    this.#usualMs += (performance.now() - begun - this.#usualMs) * WEIGHT
+    if (this.#usualMs > QUICK_MS) {
+      this.#untilNextTry = WRITES_UNTIL_NEXT_TRY
+      this.#usualMs = 0
+    } else this.#untilNextTry = 0
     return written
   }
 
