@@ -343,8 +343,8 @@ export class Connection implements Carrier {
     if (setting === Setting.ENABLE_PUSH) {
       if (value > 1) throw wrong('push is on or off')
     } else if (setting === Setting.MAX_FRAME_SIZE) {
+      // Ours are never longer than the least that everybody takes.
       if (value < FRAME_BYTES_MAX || value > FRAME_BYTES_LIMIT) throw wrong(`frames cannot have ${value} bytes`)
-      this.#out.frameBytesMax = value
     } else if (setting === Setting.INITIAL_WINDOW_SIZE) {
       if (value > WINDOW_MAX) throw new ConnectionFailure(Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
       const more = value - this.#streamWindow

@@ -5,6 +5,10 @@ import type { Stream } from './stream.js'
 
 /** At most so much is given to the socket at a time: what comes later may be more urgent than the rest of a long list. */
 const BATCH_BYTES_MAX = 256 * 1024
+/** The last frame of a batch goes beyond it, and so may what no window holds back. */
+const BATCH_BYTES_ROOM = BATCH_BYTES_MAX + 64 * 1024
+const LARGE_BYTES = 64 * 1024
+const IDLE_BATCHES_MAX = 4
 /** Answers to pings and settings, for a client that does not read them. */
 const CONTROL_BYTES_MAX = 1024 * 1024
 
@@ -15,8 +19,6 @@ const CONTROL_BYTES_MAX = 1024 * 1024
 export class Outbox {
   /** How much the client lets us send over all streams. */
   #window = WINDOW_DEFAULT
-  /** How long a frame it takes. */
-  frameBytesMax = FRAME_BYTES_MAX
   readonly #socket: TLSSocket
   readonly #answered: (stream: Stream) => void
   #frames: Uint8Array[] = []
@@ -83,19 +85,25 @@ export class Outbox {
     this.#scheduled = false
     if (this.#socket.destroyed) return
     const served = this.#fill()
-    if (this.#bytes > 0) {
-      // Always a copy: what it was made of may be used again.
-      const batch = Buffer.concat(this.#frames, this.#bytes)
-      this.#frames = []
-      this.#bytes = 0
-      if (!this.#socket.write(batch)) this.#blocked = true
-    }
+    if (this.#bytes > 0) this.#write()
     if (this.#last) this.#socket.end()
     for (const stream of served) {
       stream.drained()
       if (stream.answered) this.#answered(stream)
     }
     if (this.#ready.size > 0 && this.#window > 0) this.#schedule()
+  }
+
+  /** As one piece, and always a copy: what it was made of may be used again. */
+  #write(): void {
+    const batch = this.#bytes < LARGE_BYTES ? undefined : largeBatches.take(this.#bytes)
+    const bytes = batch ? join(this.#frames, batch) : Buffer.concat(this.#frames, this.#bytes)
+    this.#frames = []
+    this.#bytes = 0
+    const written = (error?: Error | null) => {
+      if (batch && !error) largeBatches.giveBack(batch)
+    }
+    if (!this.#socket.write(bytes, batch && written)) this.#blocked = true
   }
 
   /** A frame of each stream in turn, until there is enough. */
@@ -105,7 +113,7 @@ export class Outbox {
     for (const stream of this.#ready) {
       if (this.#bytes >= BATCH_BYTES_MAX || (this.#window <= 0 && stream.waiting > 0)) break
       this.#ready.delete(stream)
-      const max = Math.min(this.frameBytesMax, this.#window, stream.window.send)
+      const max = Math.min(FRAME_BYTES_MAX, this.#window, stream.window.send)
       if (max <= 0 && stream.waiting > 0) continue // Until its window is wider.
       this.#frame(stream, Math.max(max, 0))
       if (stream.waiting > 0) this.#ready.add(stream)
@@ -125,3 +133,28 @@ export class Outbox {
 }
 
 const EMPTY = Buffer.alloc(0)
+
+function join(pieces: readonly Uint8Array[], into: Buffer): Buffer {
+  let at = 0
+  for (const piece of pieces) {
+    into.set(piece, at)
+    at += piece.byteLength
+  }
+  return into.subarray(0, at)
+}
+
+/** Memory for large batches is used again: made anew for each, it costs a long list more than all the rest of sending it. */
+class Batches {
+  readonly #idle: Buffer[] = []
+
+  take(bytes: number): Buffer | undefined {
+    if (bytes > BATCH_BYTES_ROOM) return undefined
+    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES_ROOM)
+  }
+
+  giveBack(batch: Buffer): void {
+    if (this.#idle.length < IDLE_BATCHES_MAX) this.#idle.push(batch)
+  }
+}
+
+const largeBatches = new Batches()
