@@ -331,6 +331,18 @@ test('an answer that comes before the end of its request: the rest is not wanted
   assert.equal(await raw.status(3), '403')
 })
 
+test('of a request that is refused the rest is no fault: its body, and its trailers', async () => {
+  const port = await listen(echo)
+  const raw = await Raw.connect(port)
+  const malformed = frame(Frame.HEADERS, Flag.END_HEADERS, 1, block('POST', '/', literal('connection', 'close')))
+  const trailers = frame(Frame.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, 1, literal('checksum', 'x'))
+  raw.send(malformed, frame(Frame.DATA, 0, 1, Buffer.from('body')), trailers, get(3))
+  const reset = await raw.frame(Frame.RST_STREAM, ({ stream }) => stream === 1)
+  assert.equal(reset.payload.readUInt32BE(0), Code.PROTOCOL_ERROR)
+  assert.equal(await raw.status(3), '200')
+  assert.equal(raw.frames.filter(({ type }) => type === Frame.RST_STREAM).length, 1, 'told once')
+})
+
 const abuses: Record<string, { because: string; send: (raw: Raw) => void; want: number }> = {
   RapidReset: {
     because: 'a request costs its client nothing when it is taken back at once',
@@ -359,7 +371,7 @@ const abuses: Record<string, { because: string; send: (raw: Raw) => void; want: 
     because: 'a body is read as fast as its window says, not faster',
     send: (raw) => {
       raw.send(post(1))
-      for (let i = 0; i < 65; i++) raw.send(frame(Frame.DATA, 0, 3 - 2, Buffer.alloc(16_384)))
+      for (let i = 0; i < 65; i++) raw.send(frame(Frame.DATA, 0, 1, Buffer.alloc(16_384)))
     },
     want: Code.FLOW_CONTROL_ERROR,
   },

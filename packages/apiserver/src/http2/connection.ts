@@ -1,5 +1,15 @@
 import type { TLSSocket } from 'node:tls'
-import { FrameReader, frameHeader, type IncomingFrame, numbersFrame, settingsFrame } from './frames.js'
+import { Allowance } from './allowance.js'
+import {
+  checkSize,
+  FrameReader,
+  frameHeader,
+  type IncomingFrame,
+  numbersFrame,
+  ownParent,
+  settingsFrame,
+  withoutPadding,
+} from './frames.js'
 import { Head } from './head.js'
 import { HeaderDecoder, HeaderEncoder, type OutgoingHeaders } from './hpack.js'
 import { Outbox } from './outbox.js'
@@ -15,6 +25,7 @@ import {
   StreamFailure,
   WINDOW_DEFAULT,
   WINDOW_MAX,
+  wrong,
 } from './protocol.js'
 import { type Carrier, Stream } from './stream.js'
 
@@ -381,9 +392,9 @@ export class Connection implements Carrier {
       this.#out.widen(more)
       return
     }
+    if (more === 0) throw new StreamFailure(id, Code.PROTOCOL_ERROR, 'a window grows by nothing')
     const stream = this.#streams.get(id)
     if (!stream) return
-    if (more === 0) throw new StreamFailure(id, Code.PROTOCOL_ERROR, 'a window grows by nothing')
     if (stream.window.send + more > WINDOW_MAX) {
       throw new StreamFailure(id, Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
     }
@@ -415,8 +426,12 @@ export class Connection implements Carrier {
 
   #giveUp(id: number, code: Code): void {
     const stream = this.#streams.get(id)
-    if (stream) this.reset(stream, code)
-    else this.#out.send(numbersFrame(Frame.RST_STREAM, id, code))
+    if (stream) {
+      this.reset(stream, code)
+      return
+    }
+    this.#out.send(numbersFrame(Frame.RST_STREAM, id, code))
+    if (id <= this.#lastStream) this.#forgetLater(id)
   }
 
   #drop(stream: Stream): void {
@@ -451,49 +466,6 @@ export class Connection implements Carrier {
   }
 }
 
-/** So many at once, and so many a second after that. */
-class Allowance {
-  #left: number
-  #since = Date.now()
-
-  constructor(
-    readonly most: number,
-    readonly perSecond: number,
-  ) {
-    this.#left = most
-  }
-
-  take(): boolean {
-    const now = Date.now()
-    this.#left = Math.min(this.most, this.#left + ((now - this.#since) / 1000) * this.perSecond) - 1
-    this.#since = now
-    return this.#left >= 0
-  }
-}
-
-function withoutPadding({ flags, payload, type }: IncomingFrame): Buffer {
-  if ((flags & Flag.PADDED) === 0) return payload
-  const priority = type === Frame.HEADERS && flags & Flag.PRIORITY ? 5 : 0
-  const padding = payload[0]
-  if (padding === undefined || 1 + priority + padding > payload.length) throw wrong('more padding than frame')
-  return payload.subarray(1, payload.length - padding)
-}
-
-/** A stream that depends on itself is an error; what else priorities say is nothing to us. */
-function ownParent(stream: number, priority: Buffer): StreamFailure | undefined {
-  if ((priority.readUInt32BE(0) & WINDOW_MAX) !== stream) return undefined
-  return new StreamFailure(stream, Code.PROTOCOL_ERROR, 'a stream depends on itself')
-}
-
-function checkSize({ length }: Buffer, wanted: number): void {
-  if (length === wanted) return
-  throw new ConnectionFailure(Code.FRAME_SIZE_ERROR, `a frame has ${length} bytes, not ${wanted}`)
-}
-
 function lengthDiffers(stream: number): StreamFailure {
   return new StreamFailure(stream, Code.PROTOCOL_ERROR, 'the body is not as long as its content-length says')
-}
-
-function wrong(what: string): ConnectionFailure {
-  return new ConnectionFailure(Code.PROTOCOL_ERROR, what)
 }

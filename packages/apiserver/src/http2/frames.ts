@@ -1,4 +1,14 @@
-import { Code, ConnectionFailure, FRAME_BYTES_MAX, FRAME_HEADER_BYTES } from './protocol.js'
+import {
+  Code,
+  ConnectionFailure,
+  Flag,
+  FRAME_BYTES_MAX,
+  FRAME_HEADER_BYTES,
+  Frame,
+  StreamFailure,
+  WINDOW_MAX,
+  wrong,
+} from './protocol.js'
 
 export interface IncomingFrame {
   readonly type: number
@@ -93,4 +103,24 @@ function writeHeader(frame: Buffer, type: number, flags: number, stream: number,
   frame[4] = flags
   frame.writeUInt32BE(stream, 5)
   return frame
+}
+
+/** What a frame of data or headers carries. */
+export function withoutPadding({ flags, payload, type }: IncomingFrame): Buffer {
+  if ((flags & Flag.PADDED) === 0) return payload
+  const priority = type === Frame.HEADERS && flags & Flag.PRIORITY ? 5 : 0
+  const padding = payload[0]
+  if (padding === undefined || 1 + priority + padding > payload.length) throw wrong('more padding than frame')
+  return payload.subarray(1, payload.length - padding)
+}
+
+/** A stream that depends on itself is an error; what else priorities say is nothing to us. */
+export function ownParent(stream: number, priority: Buffer): StreamFailure | undefined {
+  if ((priority.readUInt32BE(0) & WINDOW_MAX) !== stream) return undefined
+  return new StreamFailure(stream, Code.PROTOCOL_ERROR, 'a stream depends on itself')
+}
+
+export function checkSize({ length }: Buffer, wanted: number): void {
+  if (length === wanted) return
+  throw new ConnectionFailure(Code.FRAME_SIZE_ERROR, `a frame has ${length} bytes, not ${wanted}`)
 }

@@ -68,3 +68,8 @@ export class StreamFailure extends Error {
     super(message)
   }
 }
+
+/** The client did what it may not. */
+export function wrong(what: string): ConnectionFailure {
+  return new ConnectionFailure(Code.PROTOCOL_ERROR, what)
+}
