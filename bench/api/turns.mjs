@@ -33,7 +33,8 @@ report()
 async function measure(server) {
   const note = (what, cpuMs) => measured.push({ what, server: server.name, cpuMs })
   const steps = ['--steps', 'create,get,update', '--levels', values.clients]
-  for (const { step, concurrency, cpu_ms_per_op: cpuMs } of w6(server, { n: values.n, duration: values.duration }, steps)) {
+  const { n, duration } = values
+  for (const { step, concurrency, cpu_ms_per_op: cpuMs } of w6(server, { n, duration }, steps)) {
     if (cpuMs) note(`${step}, ${concurrency} client${concurrency > 1 ? 's' : ''}`, cpuMs)
   }
   for (const [what, { cpuMs }] of Object.entries(await fanOut(server.kubeconfig, () => cpuSeconds(server.pids)))) {
