@@ -62,9 +62,9 @@ exports.Bundle = class Bundle {
     }
   }
 
-  /** For the next run. */
+  /** For the next run; not by one with flags of its own, whose code may be of little use to others (that of profilers is). */
   keepCode() {
-    if (this.#taken) return
+    if (this.#taken || process.execArgv.length > 0) return
     usualFlags()
     try {
       mkdirSync(this.#code, { recursive: true })
