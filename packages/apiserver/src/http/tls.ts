@@ -68,10 +68,10 @@ export class Listener {
     const speakHttp1 = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket) => {
-      socket.on('error', () => {})
       if (socket.alpnProtocol === 'h2') {
         listener.#keep(new Connection(socket, terms), socket)
       } else {
+        socket.on('error', () => {})
         for (const speak of speakHttp1) speak.call(server, socket)
         listener.#keep({ close: () => socket.end(), destroy: () => socket.destroy() }, socket)
       }

@@ -4,6 +4,7 @@ import {
   checkSize,
   FrameReader,
   frameHeader,
+  goawayFrame,
   type IncomingFrame,
   numbersFrame,
   ownParent,
@@ -25,6 +26,7 @@ import {
   StreamFailure,
   WINDOW_DEFAULT,
   WINDOW_MAX,
+  windowTooLarge,
   wrong,
 } from './protocol.js'
 import { type Carrier, Stream } from './stream.js'
@@ -95,7 +97,7 @@ export class Connection implements Carrier {
     socket.on('error', () => {}) // 'close' follows.
     socket.on('close', () => this.#closeAll())
     this.#out.send(
-      settingsFrame(Frame.SETTINGS, [
+      settingsFrame([
         [Setting.MAX_CONCURRENT_STREAMS, terms.streamsMax],
         [Setting.INITIAL_WINDOW_SIZE, STREAM_WINDOW],
         [Setting.MAX_HEADER_LIST_SIZE, terms.headerBytesMax],
@@ -108,7 +110,7 @@ export class Connection implements Carrier {
   close(): void {
     if (this.#leaving || this.#failed) return
     this.#leaving = true
-    this.#out.send(numbersFrame(Frame.GOAWAY, 0, this.#lastStream, Code.NO_ERROR))
+    this.#out.send(goawayFrame(this.#lastStream, Code.NO_ERROR))
     this.#leaveIfDone()
   }
 
@@ -357,7 +359,7 @@ export class Connection implements Carrier {
       // Ours are never longer than the least that everybody takes.
       if (value < FRAME_BYTES_MAX || value > FRAME_BYTES_LIMIT) throw wrong(`frames cannot have ${value} bytes`)
     } else if (setting === Setting.INITIAL_WINDOW_SIZE) {
-      if (value > WINDOW_MAX) throw new ConnectionFailure(Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
+      if (value > WINDOW_MAX) throw windowTooLarge()
       const more = value - this.#streamWindow
       this.#streamWindow = value
       for (const stream of this.#streams.values()) this.#widen(stream, more)
@@ -367,7 +369,7 @@ export class Connection implements Carrier {
   #widen(stream: Stream, more: number): void {
     stream.window.send += more
     if (stream.window.send > WINDOW_MAX) {
-      throw new ConnectionFailure(Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
+      throw windowTooLarge()
     }
     if (more > 0 && stream.waiting > 0) this.#out.ready(stream)
   }
@@ -455,12 +457,7 @@ export class Connection implements Carrier {
     if (!(error instanceof ConnectionFailure)) this.#terms.report('an HTTP/2 connection', error)
     const { code, message } =
       error instanceof ConnectionFailure ? error : new ConnectionFailure(Code.INTERNAL_ERROR, '')
-    const words = Buffer.from(message)
-    const frame = frameHeader(Frame.GOAWAY, 0, 0, 8 + words.length)
-    const numbers = Buffer.alloc(8)
-    numbers.writeUInt32BE(this.#lastStream, 0)
-    numbers.writeUInt32BE(code, 4)
-    this.#out.end(Buffer.concat([frame, numbers, words]))
+    this.#out.end(goawayFrame(this.#lastStream, code, message))
     this.#closeAll()
     setTimeout(() => this.socket.destroy(), LAST_WORDS_MS).unref()
   }

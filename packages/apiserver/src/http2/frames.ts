@@ -23,14 +23,13 @@ export class FrameReader {
   #size = 0
   /** What must be there before it is worth looking. */
   #needed: number
+  #preface: Buffer | undefined
 
   /** @param preface What must come first of all. */
   constructor(preface: Buffer) {
     this.#preface = preface
     this.#needed = preface.length
   }
-
-  #preface: Buffer | undefined
 
   read(chunk: Buffer, each: (frame: IncomingFrame) => void): void {
     this.#chunks.push(chunk)
@@ -89,11 +88,19 @@ export function numbersFrame(type: number, stream: number, ...numbers: readonly 
   return frame
 }
 
-export function settingsFrame(type: number, settings: readonly (readonly [number, number])[]): Buffer {
+export function settingsFrame(settings: readonly (readonly [number, number])[]): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 6 * settings.length)
-  writeHeader(frame, type, 0, 0, 6 * settings.length)
+  writeHeader(frame, Frame.SETTINGS, 0, 0, 6 * settings.length)
   let at = FRAME_HEADER_BYTES
   for (const [setting, value] of settings) at = frame.writeUInt32BE(value, frame.writeUInt16BE(setting, at))
+  return frame
+}
+
+export function goawayFrame(lastStream: number, code: Code, words = ''): Buffer {
+  const said = Buffer.from(words)
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 8 + said.length)
+  writeHeader(frame, Frame.GOAWAY, 0, 0, 8 + said.length)
+  said.copy(frame, frame.writeUInt32BE(code, frame.writeUInt32BE(lastStream, FRAME_HEADER_BYTES)))
   return frame
 }
 

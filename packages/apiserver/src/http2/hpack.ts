@@ -164,7 +164,7 @@ common.forEach(({ name, value }, index) => {
 })
 
 /** Nothing that we send is to be remembered: each block stands for itself. Said once, at the beginning. */
-export const NOTHING_REMEMBERED = 0x20
+const NOTHING_REMEMBERED = 0x20
 
 export type OutgoingHeaders = Readonly<Record<string, string | number | readonly string[]>>
 

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 import { frameHeader } from './frames.js'
-import { Code, ConnectionFailure, Flag, FRAME_BYTES_MAX, Frame, WINDOW_DEFAULT, WINDOW_MAX } from './protocol.js'
+import { Flag, FRAME_BYTES_MAX, Frame, WINDOW_DEFAULT, WINDOW_MAX, windowTooLarge } from './protocol.js'
 import type { Stream } from './stream.js'
 
 /** At most so much is given to the socket at a time: what comes later may be more urgent than the rest of a long list. */
@@ -41,10 +41,7 @@ export class Outbox {
 
   /** Frames that no window holds back, in the order in which they come. */
   send(...frames: readonly Uint8Array[]): void {
-    for (const frame of frames) {
-      this.#frames.push(frame)
-      this.#bytes += frame.byteLength
-    }
+    this.#add(frames)
     if (this.#bytes > CONTROL_BYTES_MAX) this.#socket.destroy()
     else this.#schedule()
   }
@@ -53,11 +50,15 @@ export class Outbox {
   end(...frames: readonly Uint8Array[]): void {
     this.#ready.clear()
     this.#last = true
+    this.#add(frames)
+    this.#schedule()
+  }
+
+  #add(frames: readonly Uint8Array[]): void {
     for (const frame of frames) {
       this.#frames.push(frame)
       this.#bytes += frame.byteLength
     }
-    this.#schedule()
   }
 
   ready(stream: Stream): void {
@@ -71,7 +72,7 @@ export class Outbox {
 
   widen(more: number): void {
     this.#window += more
-    if (this.#window > WINDOW_MAX) throw new ConnectionFailure(Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
+    if (this.#window > WINDOW_MAX) throw windowTooLarge()
     this.#schedule()
   }
 

@@ -73,3 +73,7 @@ export class StreamFailure extends Error {
 export function wrong(what: string): ConnectionFailure {
   return new ConnectionFailure(Code.PROTOCOL_ERROR, what)
 }
+
+export function windowTooLarge(): ConnectionFailure {
+  return new ConnectionFailure(Code.FLOW_CONTROL_ERROR, 'a window cannot be so large')
+}
