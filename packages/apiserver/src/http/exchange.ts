@@ -70,47 +70,77 @@ export class Patience {
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
 export function overHttp2(stream: Stream, patience: Patience): Exchange {
-  const { headers } = stream
-  const onClose = (listener: () => void) => stream.onClose(listener)
-  const gone = lazySignal(onClose)
-  let answered = 0
-  const auditId = auditIdOf(headers)
-  return {
-    auditId,
-    method: headers[':method'] ?? 'GET',
-    url: headers[':path'] ?? '/',
-    headers,
-    socket: stream.socket,
-    get signal() {
-      return gone()
-    },
-    get status() {
-      return answered
-    },
-    body: () => collect((receiver) => stream.receive(receiver), headers, patience),
-    respond(status, extra, body, sent) {
-      answered = status
-      if (stream.closed || stream.headersSent) return
-      const chunks = chunksOf(body)
-      const size = bytesOf(chunks)
-      patience.hold(stream, onClose, size)
-      stream.respond(status, { 'audit-id': auditId, ...extra, 'content-length': size, date: dateNow() }, size === 0)
-      for (const chunk of chunks) stream.write(chunk)
-      stream.end(sent)
-    },
-    stream(status, extra) {
-      answered = status
-      stream.respond(status, { 'audit-id': auditId, ...extra, date: dateNow() })
-      return {
-        write: (chunk) => stream.write(chunk),
-        get waiting() {
-          return stream.waiting
-        },
-        onDrain: (listener) => stream.onDrain(listener),
-        end: () => stream.end(),
-        cut: () => stream.destroy(),
-      }
-    },
+  return new Http2Exchange(stream, patience)
+}
+
+/** A class and no closures: one is made for every request, and most requests use few of its methods. */
+class Http2Exchange implements Exchange {
+  readonly auditId: string
+  readonly method: string
+  readonly url: string
+  readonly headers: Stream['headers']
+  readonly #stream: Stream
+  readonly #patience: Patience
+  #status = 0
+  #gone: AbortController | undefined
+
+  constructor(stream: Stream, patience: Patience) {
+    const { headers } = stream
+    this.auditId = auditIdOf(headers)
+    this.method = headers[':method'] ?? 'GET'
+    this.url = headers[':path'] ?? '/'
+    this.headers = headers
+    this.#stream = stream
+    this.#patience = patience
+  }
+
+  get socket(): TLSSocket {
+    return this.#stream.socket
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#gone) {
+      const gone = new AbortController()
+      this.#gone = gone
+      if (this.#stream.closed) gone.abort(GONE)
+      else this.#stream.onClose(() => gone.abort(GONE))
+    }
+    return this.#gone.signal
+  }
+
+  get status(): number {
+    return this.#status
+  }
+
+  body(): Promise<Buffer> {
+    return collect((receiver) => this.#stream.receive(receiver), this.headers, this.#patience)
+  }
+
+  respond(status: number, extra: Headers, body?: Uint8Array | readonly Uint8Array[], sent?: () => void): void {
+    const stream = this.#stream
+    this.#status = status
+    if (stream.closed || stream.headersSent) return
+    const chunks = chunksOf(body)
+    const size = bytesOf(chunks)
+    this.#patience.hold(stream, (listener) => stream.onClose(listener), size)
+    stream.respond(status, { 'audit-id': this.auditId, ...extra, 'content-length': size, date: dateNow() }, size === 0)
+    for (const chunk of chunks) stream.write(chunk)
+    stream.end(sent)
+  }
+
+  stream(status: number, extra: Headers): Outgoing {
+    const stream = this.#stream
+    this.#status = status
+    stream.respond(status, { 'audit-id': this.auditId, ...extra, date: dateNow() })
+    return {
+      write: (chunk) => stream.write(chunk),
+      get waiting() {
+        return stream.waiting
+      },
+      onDrain: (listener) => stream.onDrain(listener),
+      end: () => stream.end(),
+      cut: () => stream.destroy(),
+    }
   }
 }
 

@@ -91,7 +91,11 @@ export class Connection implements Carrier {
     terms: Terms,
   ) {
     this.#terms = terms
-    this.#out = new Outbox(socket, (stream) => this.#answered(stream))
+    this.#out = new Outbox(
+      socket,
+      (stream) => this.#answered(stream),
+      () => this.#streams.size === 1,
+    )
     socket.setNoDelay(true)
     socket.on('data', this.#read)
     socket.on('error', () => {}) // 'close' follows.

@@ -21,6 +21,7 @@ export class Outbox {
   #window = WINDOW_DEFAULT
   readonly #socket: TLSSocket
   readonly #answered: (stream: Stream) => void
+  readonly #alone: () => boolean
   #frames: Uint8Array[] = []
   #bytes = 0
   /** Streams that have something to send and may, in the order of their turn. */
@@ -29,10 +30,14 @@ export class Outbox {
   #blocked = false
   #last = false
 
-  /** @param answered Told of a stream when all of its answer has gone. */
-  constructor(socket: TLSSocket, answered: (stream: Stream) => void) {
+  /**
+   * @param answered Told of a stream when all of its answer has gone.
+   * @param alone Is there one stream only?
+   */
+  constructor(socket: TLSSocket, answered: (stream: Stream) => void, alone: () => boolean) {
     this.#socket = socket
     this.#answered = answered
+    this.#alone = alone
     socket.on('drain', () => {
       this.#blocked = false
       this.#schedule()
@@ -79,7 +84,9 @@ export class Outbox {
   #schedule(): void {
     if (this.#scheduled || this.#blocked) return
     this.#scheduled = true
-    setImmediate(this.#flush)
+    // One client's only request waits for nobody: a turn of the event loop would be a system call for nothing.
+    if (this.#alone()) process.nextTick(this.#flush)
+    else setImmediate(this.#flush)
   }
 
   readonly #flush = (): void => {
