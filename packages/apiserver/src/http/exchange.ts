@@ -113,6 +113,8 @@ class Http2Exchange implements Exchange {
   }
 
   body(): Promise<Buffer> {
+    // Node's HTTP/1 says so by itself.
+    if (this.headers.expect?.toLowerCase() === '100-continue' && !isTooLarge(this.headers)) this.#stream.goOn()
     return collect((receiver) => this.#stream.receive(receiver), this.headers, this.#patience)
   }
 
@@ -269,7 +271,7 @@ function collect(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    let over = Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX
+    let over = isTooLarge(headers)
     const late = setTimeout(() => {
       fail(new StatusError(408, 'Timeout', 'the body of the request did not arrive in time', { details: {} }))
     }, milliseconds)
@@ -302,6 +304,10 @@ function collect(
       },
     })
   })
+}
+
+function isTooLarge(headers: IncomingHttpHeaders): boolean {
+  return Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX
 }
 
 function cutOff(): StatusError {

@@ -112,6 +112,19 @@ test('a body that is announced or comes too large is refused, and the connection
   assert.equal((await ask(client, '/', Buffer.from('small'))).body.toString(), 'small')
 })
 
+test('who asks first is told to go on with the body, unless it will be too large', async () => {
+  const client = session(await listen(echo))
+  const asks = (bytes: number) =>
+    client.request({ ':path': '/', ':method': 'POST', expect: '100-continue', 'content-length': String(bytes) })
+  const polite = asks(5)
+  polite.on('continue', () => polite.end('hello'))
+  assert.equal((await answerOf(polite)).body.toString(), 'hello')
+  const refused = asks(50 * MB)
+  refused.on('continue', () => assert.fail('the body is not wanted'))
+  refused.on('error', () => {})
+  assert.equal((await answerOf(refused)).status, 413)
+})
+
 test('what one reader leaves lying keeps no other waiting, and is dropped after its time', async () => {
   let closed = false
   const port = await listen((exchange) => {

@@ -75,6 +75,11 @@ export class Stream {
     this.#carrier.sendHead(this, status, headers, bare)
   }
 
+  /** For a client that asked whether its body is wanted. */
+  goOn(): void {
+    if (!this.closed && !this.headersSent && !this.complete) this.#carrier.sendHead(this, 100, {}, false)
+  }
+
   /** False when the client reads more slowly than this writes. */
   write(chunk: Uint8Array): boolean {
     if (this.closed || this.#ended || chunk.byteLength === 0) return true
