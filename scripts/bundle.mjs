@@ -29,6 +29,7 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
   metafile: true,
   write: false,
+  plugins: [{ name: 'only what is used', setup: leaveOut }],
 })
 
 await mkdir(outdir, { recursive: true })
@@ -41,6 +42,21 @@ const [main] = Object.entries(metafile.outputs).find(
 )
 await writeFile(`${outdir}/package.json`, `${JSON.stringify({ type: 'commonjs', main: basename(main) })}\n`)
 await runOnce()
+
+/**
+ * Of the official client we use how it reads a kubeconfig. It does not say that its modules do nothing by being loaded, so all of
+ * Kubernetes' kinds would come along, 5 MB. And it brings a URL for a Node that has none, on a module that newer ones warn of.
+ */
+function leaveOut({ onResolve, onLoad, resolve }) {
+  const client = /[\\/]@kubernetes[\\/]client-node[\\/]/
+  onResolve({ filter: /./ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+    if (pluginData === 'seen' || (path !== '@kubernetes/client-node' && !client.test(importer))) return undefined
+    const found = await resolve(path, { importer, kind, resolveDir, pluginData: 'seen' })
+    return client.test(found.path) ? { ...found, sideEffects: false } : found
+  })
+  onResolve({ filter: /^whatwg-url$/ }, ({ path }) => ({ path, namespace: 'built in' }))
+  onLoad({ filter: /./, namespace: 'built in' }, () => ({ contents: 'export default { URL }' }))
+}
 
 /** Parts are written as CommonJS: V8 keeps compiled code for scripts only, and Node loads them with less ado. */
 async function writeScript(path, module) {

@@ -37,7 +37,7 @@ const noCluster = (context: string | undefined): string =>
 export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise<Access> {
   const where = options.text === undefined ? ` ${options.file ?? process.env['KUBECONFIG'] ?? '~/.kube/config'}` : ''
   return await attempt(`use the kubeconfig${where}`, async () => {
-    const { KubeConfig } = await import('@kubernetes/client-node')
+    const { KubeConfig } = await import('./kubeconfig-reader.js')
     const config = new KubeConfig()
     if (options.text !== undefined) config.loadFromString(options.text)
     else if (options.file !== undefined) {
