@@ -34,6 +34,18 @@ const verbs = (path: Loose) =>
     .filter((each) => each !== 'parameters')
     .sort()
 
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
+const sharedKinds = ['DeleteOptions', 'ListMeta', 'ObjectMeta', 'Patch', 'Status', 'WatchEvent']
+/** Which of the kinds that all groups share a document has, and which of these groups they name as theirs. */
+const shared = (schemas: Loose, ...groups: string[]) =>
+  Object.fromEntries(
+    sharedKinds.map((kind) => {
+      const schema = schemas[`${META}${kind}`]
+      const kinds: Loose[] = schema?.['x-kubernetes-group-version-kind'] ?? []
+      return [kind, schema ? groups.filter((group) => kinds.some((each) => each.group === group)) : 'absent']
+    }),
+  )
+
 /** The index is JSON, whatever its content type says. */
 const index = async (t: Case): Promise<Loose> => JSON.parse((await t.must('GET', '/openapi/v3')).text)
 
@@ -134,6 +146,23 @@ conformance('openapi', {
         null,
     )
   },
+  'v3: the kinds that all groups share are there when an operation needs them, and belong to built-in groups': async (
+    t,
+  ) => {
+    for (const group of ['coordination.k8s.io', 'authorization.k8s.io', 'apiextensions.k8s.io']) {
+      const { body } = await t.quiet('GET', `/openapi/v3/apis/${group}/v1`)
+      t.see(group, shared(body.components.schemas, '', 'rbac.authorization.k8s.io', group))
+    }
+    const widgets = await define(t, { properties, version })
+    const { body } = await t.until(`/openapi/v3/apis/${widgets.group}/v1`, ({ status }) => status === 200)
+    t.see('custom', shared(body.components.schemas, '', 'rbac.authorization.k8s.io', widgets.group))
+    t.see(
+      'models',
+      Object.keys(body.components.schemas)
+        .filter((name) => name.startsWith('io.k8s.'))
+        .sort(),
+    )
+  },
   'v3: a CRD document changes with it, and goes with it': async (t) => {
     const widgets = await define(t, { properties })
     const path = `/openapi/v3/apis/${widgets.group}/v1`
@@ -190,6 +219,11 @@ conformance('openapi', {
         .filter((path) => path.includes(widgets.group))
         .sort(),
     )
+    t.see('shared', shared(body.definitions, '', 'rbac.authorization.k8s.io', widgets.group))
+    const groups = body.definitions[`${META}DeleteOptions`]['x-kubernetes-group-version-kind'].map(
+      (each: Loose) => each.group,
+    )
+    t.see('in order', groups.join() === groups.toSorted().join())
     await t.must('DELETE', `${CRDS}/${widgets.crd.metadata.name}`)
     await t.until('/openapi/v2', (answer) => answer.body.definitions?.[name] === undefined)
   },

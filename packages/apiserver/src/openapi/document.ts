@@ -27,7 +27,7 @@ const security = [{ BearerToken: [] }]
 /** `/openapi/v2`: every kind in one document. Made anew only when a definition changed. */
 export function openApiV2(definitions: readonly Definition[]): OpenApiV2Document {
   return remembered('v2', definitions, () => {
-    const { paths, models } = contents(definitions, 'v2', () => true)
+    const { paths, models } = contents(definitions, 'v2', () => true, builtinGroups(definitions))
     const frame = `{"swagger":"2.0","info":${stringify(info)},"paths":{`
     const rest = `},"securityDefinitions":${stringify(securityDefinitions)},"security":${stringify(security)}}`
     const document = assembled([frame, paths, '},"definitions":{', models, rest])
@@ -53,7 +53,7 @@ export function openApiV3(
   )
   if (members.length === 0) return undefined
   return remembered(`${group}/${version}`, members, () => {
-    const { paths, models } = contents(members, 'v3', ({ name }) => name === version)
+    const { paths, models } = contents(members, 'v3', ({ name }) => name === version, builtinGroups(definitions))
     const frame = `{"openapi":"3.0.0","info":${stringify(info)},"paths":{`
     const rest = `},"securitySchemes":${stringify(securityDefinitions)}}}`
     return assembled([frame, paths, '},"components":{"schemas":{', models, rest])
@@ -137,40 +137,47 @@ interface GroupVersion {
   readonly version: string
 }
 
-function contents(all: readonly Definition[], dialect: Dialect, wanted: (version: Version) => boolean): Contents {
+function contents(
+  all: readonly Definition[],
+  dialect: Dialect,
+  wanted: (version: Version) => boolean,
+  groups: readonly GroupVersion[],
+): Contents {
   const paths: Part[] = []
   const models = new Map<string, Part>()
-  const groups = new Map<string, GroupVersion>()
   for (const definition of all) {
     for (const version of definition.versions.filter(wanted)) {
       const fragment = fragmentOf(definition, version, dialect)
       for (const part of fragment.models) models.set(part.name, part)
       addModels(fragment.needs, models, dialect)
       paths.push(...fragment.paths)
-      groups.set(`${definition.group}/${version.name}`, { group: definition.group, version: version.name })
     }
   }
-  addModels(shared, models, dialect)
-  addGroupKinds(models, [...groups.values()])
+  addGroupKinds(models, groups)
   return { paths: sorted(paths), models: sorted([...models.values()]) }
 }
 
-const shared = ['DeleteOptions', 'Status', 'ListMeta', 'ObjectMeta', 'Patch', 'WatchEvent'].map(
-  (name) => `${META}.${name}`,
-)
+/** The real server's scheme has these, and never the groups of custom kinds. */
+function builtinGroups(definitions: readonly Definition[]): readonly GroupVersion[] {
+  const found = new Map<string, GroupVersion>()
+  for (const { crd, group, versions } of definitions) {
+    if (crd) continue
+    for (const { name } of versions) found.set(`${group}/${name}`, { group, version: name })
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
+}
 
-/** These belong to every group. */
+/** These belong to every built-in group, in the document of any group. */
 function addGroupKinds(models: Map<string, Part>, groups: readonly GroupVersion[]): void {
   const add = (kind: string, of: readonly GroupVersion[]) => {
-    const part = models.get(`${META}.${kind}`)!
+    const part = models.get(`${META}.${kind}`)
+    if (!part) return
     const kinds = of.map(({ group, version }) => ({ group, kind, version }))
     models.set(part.name, part.with({ 'x-kubernetes-group-version-kind': kinds }))
   }
-  const core = [{ group: '', version: 'v1' }]
-  const all = groups.some(({ group }) => group === '') ? groups : [...core, ...groups]
-  add('DeleteOptions', all)
-  add('WatchEvent', all)
-  add('Status', core)
+  add('DeleteOptions', groups)
+  add('WatchEvent', groups)
+  add('Status', [{ group: '', version: 'v1' }])
 }
 
 function sorted(parts: readonly Part[]): readonly Part[] {

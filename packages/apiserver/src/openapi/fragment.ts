@@ -48,8 +48,23 @@ function makeFragment(definition: Definition, version: Version, dialect: Dialect
   return {
     models,
     paths: paths.map((item) => new Part(item.path, () => renderPath(item, dialect))),
-    needs: [...(own?.refs ?? [`${META}.ObjectMeta`]), ...subresourceModels(definition, version)],
+    needs: [
+      ...(own?.refs ?? [`${META}.ObjectMeta`]),
+      ...verbModels(definition),
+      ...subresourceModels(definition, version),
+    ],
   }
+}
+
+/** What the operations speak of besides the kind itself. */
+function verbModels({ verbs, crd }: Definition): string[] {
+  const found: string[] = []
+  if (verbs.includes('list')) found.push('ListMeta')
+  if (verbs.includes('patch')) found.push('Patch')
+  if (verbs.includes('delete')) found.push('DeleteOptions', 'Status')
+  // The real server describes the watch of built-in kinds only.
+  if (verbs.includes('watch') && !crd) found.push('WatchEvent')
+  return found.map((name) => `${META}.${name}`)
 }
 
 function subresourceModels({ group, names }: Definition, { subresources }: Version): string[] {
