@@ -166,6 +166,19 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     assert.match((await run('plan', '-f', unknown)).err, /unknown\.json:1: the server has no Fodler/)
   })
 
+  test('what providers manage that the plan was not told of does not look as if nothing would be done', async () => {
+    const without = (...args: readonly string[]) => stage.program.run(['plan', ...args], { cwd: stage.folder })
+    const file = await write('strange.json', folder('strange', 'x'))
+    const { code, out } = await without('-f', file)
+    assert.deepEqual([code, /strange cannot be planned for: its provider is none of --providers/.test(out)], [1, true])
+    await stage.program.ok('apply', '-f', join(stage.folder, file))
+    assert.match(
+      (await without('--all')).err,
+      /Not in the plan: \d+ folders\.notes\.example\.org\. Name their provider/,
+    )
+    assert.doesNotMatch((await run('plan', '--all')).err, /Not in the plan/)
+  })
+
   test('an approved plan that went stale is refused, with the new difference in the condition and an event', async () => {
     const guard = { annotations: { 'crossplane.io/approval': 'required' } }
     const file = await write('guarded.json', folder('guarded', 'one', guard))

@@ -10,6 +10,7 @@ import {
   timestamp,
 } from '@crosstie/kube'
 import {
+  aggregateType,
   type ClaimKind,
   failedPlan,
   Imagination,
@@ -30,6 +31,7 @@ import { loadRegistry, type Registry } from '../registry.js'
 import { type Api, accessOptions, namespaceOptions } from './access.js'
 import { adviceFor } from './advice.js'
 import { inOrder } from './apply.js'
+import type { ServedKind } from './kinds.js'
 import { type Manifest, readManifests } from './manifests.js'
 import { listAll } from './objects.js'
 
@@ -129,13 +131,15 @@ function kindOf<K extends { readonly type: ResourceType }>(kinds: readonly K[], 
 }
 
 /** The objects that the words of the command line mean. */
-async function chosen({ input: { values, words, signal }, api, registry }: Scene): Promise<Chosen> {
+async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
+  const { values, words, signal } = input
   const { kinds: managed } = registry
   const kinds = await api.kinds()
-  const everything = managed.flatMap(({ type }) => kinds.all.filter((k) => groupResource(k) === groupResource(type)))
+  const everything = kinds.all.filter((served) => kindOf(managed, served) || isManaged(served))
   const targets = values['all'] ? everything.map((kind) => ({ kind, name: undefined })) : kinds.targets(words)
   const subjects: Subject[] = []
   const claims: Mutable<Chosen['claims']> = []
+  const strange: ServedKind[] = []
   for (const { kind: served, name } of targets) {
     const kind = kindOf(managed, served)
     const claim = kindOf(registry.claims, served)
@@ -146,7 +150,10 @@ async function chosen({ input: { values, words, signal }, api, registry }: Scene
     }
     if (!kind) {
       // A word such as `managed` may mean kinds of providers that are not ours to plan for.
-      if (targets.length > 1 && name === undefined) continue
+      if (name === undefined && (targets.length > 1 || values['all'])) {
+        if (isManaged(served)) strange.push(served)
+        continue
+      }
       const from = 'only managed resources and claims of the providers of --providers can be planned for'
       throw new UsageError(`${served.kind} (${served.group || 'core'}) cannot be planned for: ${from}`)
     }
@@ -159,7 +166,20 @@ async function chosen({ input: { values, words, signal }, api, registry }: Scene
       subjects.push({ kind, key })
     }
   }
+  await tellOfStrange(input, api, strange)
   return { subjects, claims, failed: [] }
+}
+
+/** Aggregates only hold others together. */
+const isManaged = (served: ServedKind): boolean =>
+  served.categories.includes('managed') && groupResource(served) !== groupResource(aggregateType)
+
+/** That nothing is planned for must not look as if nothing would be done. */
+async function tellOfStrange({ signal, err }: Input, { client }: Api, strange: readonly ServedKind[]): Promise<void> {
+  for (const served of strange) {
+    const { length } = await listAll(client, served, { signal })
+    if (length > 0) err(`Not in the plan: ${length} ${groupResource(served)}. Name their provider with --providers.`)
+  }
 }
 
 /** What manifests would make of the objects, in the order in which they need each other. */
@@ -180,6 +200,7 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
       const { object: after, as } = await tryApply(api.client, served, wanted, how)
       world.imagine(served, kind ? inVersion(kind, after) : after)
       if (kind) subjects.push({ kind, key: keyOf(after.metadata), object: as })
+      else if (isManaged(served)) failed.push(failedPlan({ type: served }, keyOf(after.metadata), UNKNOWN_PROVIDER))
       if (claim) claims.push({ kind: claim, key: keyOf(after.metadata) })
     } catch (error) {
       signal.throwIfAborted()
@@ -191,6 +212,8 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
   }
   return { subjects, claims, failed }
 }
+
+const UNKNOWN_PROVIDER = 'its provider is none of --providers: name it there, too'
 
 function withAdvice(error: unknown): string {
   const advice = adviceFor(error)

@@ -121,14 +121,14 @@ async function imagine(options: PlanOptions, subject: Subject, signal: AbortSign
   return { record, resource }
 }
 
-const identityOf = ({ type }: ManagedKind, key: ObjectKey) => ({
+const identityOf = ({ type }: Pick<ManagedKind, 'type'>, key: ObjectKey) => ({
   apiVersion: apiVersionOf(type),
   kind: type.kind,
   ...key,
 })
 
 /** What is told of an object that cannot be planned for. */
-export const failedPlan = (kind: ManagedKind, key: ObjectKey, error: string): PlannedResource => ({
+export const failedPlan = (kind: Pick<ManagedKind, 'type'>, key: ObjectKey, error: string): PlannedResource => ({
   ...identityOf(kind, key),
   outcome: 'error',
   because: error,
