@@ -238,6 +238,13 @@ function operators(open: () => Promise<Realm>): void {
       tree.children.map(({ reference: { kind }, phase, ready }) => [kind, phase, ready]),
       [['ResourceGroup', 'Bound', 'True']],
     )
+    const seenByApp = await traceClaim({ client: as('app-a'), types }, bound)
+    assert.deepEqual([seenByApp.ready, deepestCause(seenByApp)], ['True', undefined])
+    assert.deepEqual(
+      seenByApp.children.map(({ ready, why }) => [ready, why]),
+      [['Unknown', 'you have no right to look at it']],
+      'an application operator sees the claim, and that there is more',
+    )
   })
 }
 

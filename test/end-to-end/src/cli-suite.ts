@@ -266,6 +266,10 @@ export function commandSuite(program: () => Program): void {
     assert.match(tree, /├─ NopResource shop-sql-\w+ +(first|second) +Bound +True/)
     const traced = JSON.parse(await ok('trace', 'mysqlinstance/sql', '-n', 'shop', '-o', 'json'))
     assert.deepEqual([traced.ready, traced.children[0].children.length], ['True', 2])
+    const secret = await run('trace', 'secret/sql', '-n', 'shop')
+    assert.deepEqual([secret.code, /secret\/sql is met by nothing: name a claim/.test(secret.err)], [2, true])
+    const claims = await run('drift', 'mysqlinstance')
+    assert.deepEqual([claims.code, /MySQLInstance is no managed kind/.test(claims.err)], [2, true])
   })
 
   test('pause and resume: one object, or a claim with all that was made for it (MR15)', async () => {

@@ -139,6 +139,11 @@ export class Kinds {
     throw new UsageError(`'${word}' may be any of these; say which:\n${list}`)
   }
 
+  /** Only those that a category such as `managed` means. */
+  within(category: string): Kinds {
+    return new Kinds(this.#versions.filter(({ categories }) => categories.includes(category)))
+  }
+
   /** For an object that is not there: others of its name, of kinds that are called the same. Empty when there are none. */
   namesakes(kind: ServedKind, name: string): string {
     const others = this.all.filter(
@@ -192,7 +197,7 @@ function namesWithVersion({ group, version, kind, resource, singular }: ServedKi
 }
 
 /** Groups of Kubernetes' own have no dot, or end in its domain; so do a few that it lends to others. */
-const isBuiltIn = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
+export const isBuiltIn = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
 /** `VPC` among kinds of one group, `VPC.ec2.aws.crossplane.io` elsewhere: how people are told of a kind. */
 export const kindName = (kind: ResourceType): string => groupKind(kind)

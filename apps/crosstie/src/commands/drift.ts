@@ -2,12 +2,12 @@ import { sleep } from '@crosstie/controller'
 import { isExpired, type KubeObject, since } from '@crosstie/kube'
 import { type Drift, driftOf } from '@crosstie/resources'
 import { type Api, accessOptions, openApi } from '../cli/access.js'
-import type { ServedKind } from '../cli/kinds.js'
+import type { Kinds, ServedKind } from '../cli/kinds.js'
 import { listAll } from '../cli/objects.js'
 import { encoded, objectName, outputOf, outputOptions } from '../cli/output.js'
 import { table } from '../cli/table.js'
 import { type Paint, shortened } from '../cli/terminal.js'
-import { type Command, EXIT_CHANGES, EXIT_OK, type Input } from '../command.js'
+import { type Command, EXIT_CHANGES, EXIT_OK, type Input, UsageError } from '../command.js'
 
 const formats = ['table', 'wide', 'json', 'yaml']
 
@@ -35,13 +35,24 @@ provider, AwaitingApproval by somebody.`,
     const { values, words, progress } = input
     const { format } = outputOf(values, ...formats)
     using api = await openApi(input)
-    const kinds = (await api.kinds()).some(words.length > 0 ? words.join(',') : 'managed')
+    const kinds = managedKinds(await api.kinds(), words)
     if (values['watch']) return await follow(input, api, kinds, format)
     const found = await progress.during('asking the server', () => readAll(input, api, kinds))
     const drifts = found.filter((each) => each.differs || values['corrected'])
     show(input, drifts, format)
     return found.some(({ differs }) => differs) ? EXIT_CHANGES : EXIT_OK
   },
+}
+
+/** A word that others are called by too, such as `role`, means what is managed: nothing else can differ. */
+function managedKinds(kinds: Kinds, words: readonly string[]): readonly ServedKind[] {
+  const managed = kinds.within('managed')
+  const asked = words.flatMap((word) => word.split(',')).filter(Boolean)
+  return (asked.length > 0 ? asked : ['managed']).flatMap((word) => {
+    if (word === 'managed' || managed.find(word)) return managed.some(word)
+    const [other] = kinds.some(word)
+    throw new UsageError(`${other!.kind} is no managed kind, and cannot differ: 'crosstie kinds managed' lists those`)
+  })
 }
 
 async function readAll({ signal }: Input, { client }: Api, kinds: readonly ServedKind[]): Promise<readonly Drift[]> {

@@ -1,9 +1,10 @@
 import { deepestCause, type Traced, traceClaim } from '@crosstie/resources'
 import { accessOptions, namespaceOptions, openApi } from '../cli/access.js'
+import { isBuiltIn } from '../cli/kinds.js'
 import { encoded, outputOf, outputOptions } from '../cli/output.js'
 import { painted, table } from '../cli/table.js'
 import { type Paint, plain, shortened } from '../cli/terminal.js'
-import { type Command, EXIT_FAILED, EXIT_OK } from '../command.js'
+import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from '../command.js'
 
 const formats = ['tree', 'json', 'yaml']
 
@@ -23,6 +24,12 @@ export const trace: Command = {
     const tree = await input.progress.during('following references', async () => {
       const kinds = await api.kinds()
       const { kind, name } = kinds.target(input.words)
+      if (isBuiltIn(kind.group)) {
+        const object = `${kind.singular}/${name}`
+        throw new UsageError(
+          `${object} is met by nothing: name a claim, an aggregate or a managed resource, or see 'crosstie describe ${object}'`,
+        )
+      }
       return await traceClaim({ client, types: kinds.all }, await client.get(kind, api.keyOf(kind, name)))
     })
     if (format === 'tree') for (const line of render(tree, input.paint)) input.out(line)

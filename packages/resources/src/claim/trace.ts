@@ -2,10 +2,10 @@ import {
   type Client,
   conditionsOf,
   findFieldValue,
-  ignoring,
   isNotFound,
   type KubeObject,
   type ResourceType,
+  StatusError,
 } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { entriesOf } from '../aggregate/parts.js'
@@ -47,7 +47,7 @@ export async function traceClaim(options: TraceOptions, claim: KubeObject): Prom
  * to blame for as long as there is any that is.
  */
 export function deepestCause(tree: Traced): Traced | undefined {
-  if (tree.ready === 'True') return undefined
+  if (tree.ready === 'True' || tree.why === HIDDEN) return undefined
   const causes = [...tree.children, ...tree.waitsFor].flatMap((below) => deepestCause(below) ?? [])
   return causes.find(({ why }) => !why.startsWith(UNRESOLVED)) ?? causes[0] ?? tree
 }
@@ -55,6 +55,7 @@ export function deepestCause(tree: Traced): Traced | undefined {
 async function traceReference(options: TraceOptions, reference: Reference, depth = 0): Promise<Traced> {
   const found = await read(options, reference)
   if (!found) return missing(reference)
+  if (found === HIDDEN) return { ...missing(reference), ready: 'Unknown', why: HIDDEN }
   if (reference.uid && found.metadata.uid !== reference.uid) {
     return { ...missing(reference), why: 'was deleted, and another has its name' }
   }
@@ -64,6 +65,9 @@ async function traceReference(options: TraceOptions, reference: Reference, depth
   const waitsFor = depth < DEPTH_MAX ? await unresolved(options, found, depth) : []
   return { ...traced(found), children, waitsFor }
 }
+
+/** Whoever asks in a namespace need not see what the claim is met with. */
+const HIDDEN = 'you have no right to look at it'
 
 /** References may lead around in a circle. */
 const DEPTH_MAX = 5
@@ -101,10 +105,19 @@ async function unresolved(options: TraceOptions, object: KubeObject, depth: numb
   return [await traceReference(options, reference, depth + 1)]
 }
 
-async function read({ client, types }: TraceOptions, reference: Reference): Promise<KubeObject | undefined> {
+async function read(
+  { client, types }: TraceOptions,
+  reference: Reference,
+): Promise<KubeObject | typeof HIDDEN | undefined> {
   const type = types.find((each) => refersTo(reference, each))
   if (!type) throw new Error(`the server has no kind of ${calledBy(reference)} (${reference.apiVersion})`)
   const { name, namespace } = reference
   const key = { name: name!, ...(namespace && type.namespaced ? { namespace } : {}) }
-  return await client.get(type, key).catch(ignoring(isNotFound))
+  try {
+    return await client.get(type, key)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    if (error instanceof StatusError && error.reason === 'Forbidden') return HIDDEN
+    throw error
+  }
 }
