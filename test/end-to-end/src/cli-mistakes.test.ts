@@ -10,6 +10,15 @@ interface Mistake {
   readonly says: RegExp
 }
 
+/** Port 1 has no server. */
+const gone = `apiVersion: v1
+kind: Config
+clusters: [{name: gone, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: gone, user: {token: x}}]
+contexts: [{name: gone, context: {cluster: gone, user: gone}}]
+current-context: gone
+`
+
 /** What people get wrong before anything can be reached: each is told by its name, and what to do instead. */
 const mistakes: Record<string, Mistake> = {
   'an option before the command': {
@@ -27,6 +36,22 @@ const mistakes: Record<string, Mistake> = {
     args: ['backup', 'today.backup'],
     code: 2,
     says: /there is no .*\.crosstie\/kubeconfig: name the data directory of the server with --data-dir/,
+  },
+  'a plan that is not there': { args: ['approve', 'plan.json'], code: 2, says: /there is no file plan\.json/ },
+  'no kind to discover': {
+    args: ['discover', 'sql'],
+    code: 2,
+    says: /say which kinds of sql, with spaces between, or all\. There are Database, Role/,
+  },
+  'a provider that cannot be loaded': {
+    args: ['up', '--listen', '127.0.0.1:0', '--providers', './broken.mjs'],
+    code: 1,
+    says: /cannot load the provider \.\/broken\.mjs: .*no-such-package/,
+  },
+  'a server that does not run, and many objects': {
+    args: ['apply', '-f', 'two.yaml', '--kubeconfig', 'gone.kubeconfig'],
+    code: 5,
+    says: /^error: crosstie apply: [^\n]*cannot connect[^\n]*\nIs it running\?[^\n]*\n$/,
   },
   'a backup that is not there': {
     args: ['restore', 'yesterday.backup'],
@@ -50,6 +75,10 @@ describe('mistakes on the command line', { timeout: 600_000 }, () => {
   before(async () => {
     program = await Program.on('/nonexistent/kubeconfig')
     await writeFile(join(program.folder, 'letter.txt'), 'Dear all')
+    await writeFile(join(program.folder, 'broken.mjs'), "import 'no-such-package'\n")
+    const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`
+    await writeFile(join(program.folder, 'two.yaml'), `${map('one')}---\n${map('two')}`)
+    await writeFile(join(program.folder, 'gone.kubeconfig'), gone)
   })
   after(async () => await program[Symbol.asyncDispose]())
 

@@ -2,7 +2,7 @@ import { sleep } from '@crosstie/controller'
 import { equal, ignoring, isNotFound, type KubeObject, messageOf, StatusError } from '@crosstie/kube'
 import { TimeoutError } from '../command.js'
 import type { Api } from './access.js'
-import { adviceFor } from './advice.js'
+import { adviceFor, isUnreachable } from './advice.js'
 import { type Kinds, readKinds, type ServedKind } from './kinds.js'
 import type { Manifest } from './manifests.js'
 import { listAll } from './objects.js'
@@ -44,7 +44,7 @@ export async function applyAll(options: ApplyAllOptions): Promise<void> {
         told({ manifest, ...(await applyOne(options, await finder.kindOf(manifest), manifest.object)) })
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof StatusError) && !(error instanceof UnservedError)) throw error
+        if (isUnreachable(error) || !(error instanceof StatusError || error instanceof UnservedError)) throw error
         const advice = adviceFor(error)
         told({ manifest, error: advice ? new Error(`${messageOf(error)}\n${advice}`) : error })
       }

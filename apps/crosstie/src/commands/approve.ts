@@ -29,8 +29,9 @@ is made now and shown; --yes approves it.`,
     const { words, values, out } = input
     if (words.length === 0 && !values['all']) throw new UsageError('say what to approve: a saved plan, or KIND/NAME')
     const file = words.length === 1 && isPlanFile(words[0]!) ? words[0]! : undefined
+    const saved = file === undefined ? undefined : planIn(file)
     using api = await openApi(input)
-    if (file) return await approveAll(input, api, planIn(file))
+    if (saved) return await approveAll(input, api, saved)
     const now = await planFor(input, api)
     for (const line of planText(now, input.paint)) out(line)
     if (values['yes']) return await approveAll(input, api, now)
@@ -42,6 +43,7 @@ is made now and shown; --yes approves it.`,
 const isPlanFile = (word: string): boolean => word === '-' || /\.(json|ya?ml)$/.test(word) || existsSync(word)
 
 function planIn(file: string): Plan {
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`there is no file ${file}`)
   const text = readFileSync(file === '-' ? 0 : file, 'utf8')
   try {
     return readPlan(JSON.parse(text))

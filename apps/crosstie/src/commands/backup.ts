@@ -5,6 +5,7 @@ import { request } from 'node:https'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { BACKUP_PATH, readKubeconfig } from '@crosstie/apiserver'
+import { ConnectionError } from '@crosstie/controller'
 import { attempt } from '@crosstie/kube'
 import { type Command, EXIT_OK, UsageError } from '../command.js'
 
@@ -53,7 +54,9 @@ async function download(kubeconfig: string, target: string, withKeys: boolean, s
   const url = new URL(BACKUP_PATH + (withKeys ? '?keys=true' : ''), server)
   const options = { ca, cert: client.cert, key: client.key, signal, agent: false as const }
   const answer = await new Promise<IncomingMessage>((onAnswer, onError) =>
-    request(url, options, onAnswer).on('error', onError).end(),
+    request(url, options, onAnswer)
+      .on('error', (cause) => onError(new ConnectionError(cause.message, { cause, sent: false })))
+      .end(),
   )
   if (answer.statusCode !== 200) throw new Error(`the server answered ${answer.statusCode}: ${await textOf(answer)}`)
   const partial = `${target}.partial`

@@ -67,13 +67,16 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
   async run(input) {
     const { values, words, signal, progress, paint } = input
     const [provider, ...kindWords] = words
-    if (!provider || kindWords.length === 0)
-      throw new UsageError('say which provider and which kinds, such as: aws vpc')
+    if (!provider) throw new UsageError('say which provider and which kinds, such as: aws vpc')
     const where = destinationOf(textOf(values, 'output'))
     const filters = textsOf(values, 'filter').map(parseFilter)
     const identifiers = identifiersOf(values)
     const { kinds: known } = await loadRegistry([provider])
     const listing = known.filter(({ query }) => query)
+    if (kindWords.length === 0) {
+      const names = listing.map(({ type }) => type.kind).join(', ')
+      throw new UsageError(`say which kinds of ${provider}, with spaces between, or all. There are ${names}`)
+    }
     const kinds = kindWords.includes('all') ? listing : [...new Set(kindWords.map((word) => managedKind(known, word)))]
     using api = await openApi(input)
     const reach = { client: api.client, surroundings, budgets: callBudgets() }

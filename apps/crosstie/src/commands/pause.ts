@@ -58,6 +58,7 @@ async function mark(input: Input, paused: boolean): Promise<number> {
     await api.client.patch(kind, { name, ...(namespace ? { namespace } : {}) }, { type: 'merge', patch })
     out(`${label} ${paused ? 'paused' : 'resumed'}`)
   }
+  if (all.length === 0) out(`There are none to ${paused ? 'pause' : 'resume'}.`)
   if (paused && all.length > 0) out(`Look after them again with: crosstie resume ${words.join(' ')}${withParts(input)}`)
   return EXIT_OK
 }

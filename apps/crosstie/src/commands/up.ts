@@ -10,7 +10,7 @@ import { serveMetrics } from '../controllers-metrics.js'
 import type { Conversions } from '../conversions.js'
 import { featureOptions, featuresOf } from '../features.js'
 import { callsOption, hasAwsCredentials, providerOptions, providersOf } from '../providers.js'
-import type { Registry } from '../registry.js'
+import { loadRegistry, providerNames, type Registry } from '../registry.js'
 import { ProviderStarts } from '../start.js'
 import { CONFIG_FILE, withConfig } from '../up/config.js'
 import { type Example, findExample } from '../up/examples.js'
@@ -76,6 +76,8 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const names = chosenProviders(values)
     const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
     const callsPerSecond = countOf(values, 'calls-per-second')
+    // What others wrote may not load: that is told before anything is started.
+    if (names.some((name) => !providerNames.includes(name))) await loadRegistry(names)
     const place = await chooseAddress(textOf(values, 'listen'))
     const start = (port: number) =>
       startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
@@ -90,10 +92,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     // Requests are answered from here on; the controllers are read in and started beside that.
     const fact = (label: string, text: string) => out(factLine(input, label, text))
     if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
-    const [{ ControlPlane }, { loadRegistry }] = await Promise.all([
-      import('../controllers.js'),
-      import('../registry.js'),
-    ])
+    const { ControlPlane } = await import('../controllers.js')
     const registry = await loadRegistry(names)
     const client = server.client()
     await using conversions = await convert(registry, client, signal)

@@ -43,7 +43,7 @@ export async function restoreBackup(
     const names = await files.list(dataDir)
     const present = names.filter((name) => STORE_FILE.test(name))
     if (present.length > 0 && !force) {
-      throw new Error(`${dataDir} holds data already (${present[0]}). Choose an empty directory, or use force.`)
+      throw new Error(`${dataDir} holds data already (${present[0]}). Choose an empty directory, or use --force.`)
     }
     await provideKeys(header, keys, keyFile)
     if (!names.includes(RESTORING)) await (await files.open(join(dataDir, RESTORING), 'create')).close()
