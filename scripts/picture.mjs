@@ -15,7 +15,10 @@ const folder = mkdtempSync(join(tmpdir(), 'crosstie-picture-'))
 symlinkSync(join(root, 'examples'), join(folder, 'examples'))
 const { KUBECONFIG: _, NO_COLOR: __, ...rest } = process.env
 const env = { ...rest, FORCE_COLOR: '1', npm_execpath: 'npm' }
-const shown = (text) => text.replaceAll(folder, '~/crosstie').replaceAll(`${root}examples`, 'examples').trimEnd()
+// Packing leaves a copy of the examples in the app, which the program prefers.
+const examples = [`${root}apps/crosstie/examples`, `${root}examples`]
+const shown = (text) =>
+  examples.reduce((told, each) => told.replaceAll(each, 'examples'), text.replaceAll(folder, '~/crosstie')).trimEnd()
 
 const child = spawn(process.execPath, [crosstie, 'up', '--example', 'private-database'], { cwd: folder, env })
 try {
@@ -41,6 +44,7 @@ try {
 }
 
 function write(name, lines, title) {
+  if (lines.some((line) => line.includes(root))) throw new Error(`${name} would show a path of this machine`)
   writeFileSync(join(root, 'docs/images', name), terminalSvg(lines, title))
   console.log(`wrote docs/images/${name}`)
 }
