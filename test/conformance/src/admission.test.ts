@@ -25,7 +25,12 @@ interface Scene {
 }
 
 /** A webhook for the config maps of the case's own namespace, registered and known to be asked. */
-async function hooked(t: Case, kind: 'Validating' | 'Mutating', decide: Decide, more: object = {}): Promise<Scene> {
+async function hooked(
+  t: Case,
+  kind: 'Validating' | 'Mutating',
+  decide: Decide,
+  more: object | ((hook: Webhook) => object) = {},
+): Promise<Scene> {
   const hook = await serveWebhook(t, (body) => {
     if (body.request.name === 'probe') return review(body, { allowed: false, status: { message: 'probed' } })
     const response = decide(body.request)
@@ -51,7 +56,7 @@ async function hooked(t: Case, kind: 'Validating' | 'Mutating', decide: Decide, 
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
         timeoutSeconds: 30,
-        ...more,
+        ...(typeof more === 'function' ? more(hook) : more),
       },
     ],
   }
@@ -169,6 +174,18 @@ conformance('admission', {
   'validating: failurePolicy Ignore': async (t) => {
     const { all } = await hooked(t, 'Validating', () => 500, { failurePolicy: 'Ignore' })
     await t.post(all, configMap('a', { k: 'v' }), { pick: brief })
+  },
+  // As test environments register theirs: no authority, and an address put together with a slash too many.
+  "validating: a webhook's own certificate is trusted, and its path is cleaned": async (t) => {
+    const { hook, all } = await hooked(
+      t,
+      'Validating',
+      (request) => ({ allowed: request.name !== 'bound' }),
+      ({ url, certificate }) => ({ clientConfig: { url: `${url}//admit//./deep/`, caBundle: certificate } }),
+    )
+    await t.post(all, configMap('free'), { pick: brief })
+    await t.post(all, configMap('bound'))
+    t.see('paths', [...new Set(hook.paths)])
   },
   'validating: matchConditions': async (t) => {
     const matchConditions = [{ name: 'not-free', expression: "object == null || object.metadata.name != 'free'" }]

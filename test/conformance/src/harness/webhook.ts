@@ -10,20 +10,26 @@ export interface Webhook {
   readonly url: string
   /** The certificate of the authority that signed the server's, as configurations want it. */
   readonly caBundle: string
+  /** The server's own certificate, in the same form. */
+  readonly certificate: string
   /** Every request that came, in order. */
   readonly requests: Loose[]
+  /** The path and query of each. */
+  readonly paths: string[]
 }
 
 /** A webhook on loopback that answers each review with what `answer` says of it; gone when the case ends. */
 export async function serveWebhook(t: Case, answer: (review: Loose) => Loose): Promise<Webhook> {
   authority ??= makeCertificate({ commonName: 'conformance', authority: true })
-  const { cert, key } = makeCertificate({ commonName: 'webhook', loopback: true }, authority)
+  const own = makeCertificate({ commonName: 'webhook', loopback: true }, authority)
   const requests: Loose[] = []
-  const server = createServer({ cert, key }, async (request, response) => {
+  const paths: string[] = []
+  const server = createServer({ cert: own.cert, key: own.key }, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const review = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     requests.push(review)
+    paths.push(request.url ?? '')
     const body = answer(review)
     if (typeof body === 'number') response.writeHead(body).end('no')
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -35,5 +41,12 @@ export async function serveWebhook(t: Case, answer: (review: Loose) => Loose): P
     server.close()
   })
   const { port } = server.address() as { port: number }
-  return { url: `https://127.0.0.1:${port}`, caBundle: Buffer.from(authority.cert).toString('base64'), requests }
+  const bundle = ({ cert }: Certificate) => Buffer.from(cert).toString('base64')
+  return {
+    url: `https://127.0.0.1:${port}`,
+    caBundle: bundle(authority),
+    certificate: bundle(own),
+    requests,
+    paths,
+  }
 }

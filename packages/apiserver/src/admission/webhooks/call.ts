@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:https'
 import { isIP } from 'node:net'
+import { posix } from 'node:path'
 import { isObject, messageOf, stringify } from '@crosstie/kube'
 
 const ANSWER_MAX = 16 * 1024 * 1024
@@ -25,7 +26,9 @@ export class Endpoint {
   constructor(config: ClientConfig) {
     this.config = config
     const ca = config.caBundle ? Buffer.from(config.caBundle, 'base64').toString('utf8') : undefined
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ...(ca ? { ca } : {}) })
+    // Go trusts whatever certificate is in the bundle: many put the webhook's own there, with no authority.
+    const trust = ca ? { ca, allowPartialTrustChain: true } : {}
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ...trust })
   }
 
   /** Lets go of the connections once calls that are under way have ended. */
@@ -66,10 +69,11 @@ export class Endpoint {
   #url(timeoutSeconds: number): string {
     const { service, url } = this.config
     if (service) {
-      const path = (service.path ?? '').replace(/^\//, '')
-      return `https://${service.name}.${service.namespace}.svc:${service.port ?? 443}/${path}?timeout=${timeoutSeconds}s`
+      const path = clean(service.path ?? '')
+      return `https://${service.name}.${service.namespace}.svc:${service.port ?? 443}${path}?timeout=${timeoutSeconds}s`
     }
     const parsed = new URL(url ?? '')
+    parsed.pathname = clean(parsed.pathname)
     parsed.searchParams.set('timeout', `${timeoutSeconds}s`)
     return parsed.href
   }
@@ -99,6 +103,11 @@ export class Endpoint {
       outgoing.end(body)
     })
   }
+}
+
+/** The path as client-go asks for it: `//a/` is `/a`, and a server may well know only that one. */
+function clean(path: string): string {
+  return posix.join('/', path).replace(/(?<=.)\/$/, '')
 }
 
 function wordsOf(error: unknown, url: URL): string {
