@@ -117,6 +117,7 @@ export function hasReason(error: unknown, reason: Reason): boolean {
 
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict')
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound')
+export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden')
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists')
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone')
 

@@ -1,6 +1,8 @@
 import {
   groupKind,
   groupResource,
+  ignoring,
+  isForbidden,
   isNotFound,
   type KubeObject,
   messageOf,
@@ -177,7 +179,8 @@ const isManaged = (served: ServedKind): boolean =>
 /** That nothing is planned for must not look as if nothing would be done. */
 async function tellOfStrange({ signal, err }: Input, { client }: Api, strange: readonly ServedKind[]): Promise<void> {
   for (const served of strange) {
-    const { length } = await listAll(client, served, { signal })
+    // Whoever may not see them knows that others look after them.
+    const { length = 0 } = (await listAll(client, served, { signal }).catch(ignoring(isForbidden))) ?? {}
     if (length > 0) err(`Not in the plan: ${length} ${groupResource(served)}. Name their provider with --providers.`)
   }
 }

@@ -2,10 +2,10 @@ import {
   type Client,
   conditionsOf,
   findFieldValue,
+  isForbidden,
   isNotFound,
   type KubeObject,
   type ResourceType,
-  StatusError,
 } from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { entriesOf } from '../aggregate/parts.js'
@@ -117,7 +117,7 @@ async function read(
     return await client.get(type, key)
   } catch (error) {
     if (isNotFound(error)) return undefined
-    if (error instanceof StatusError && error.reason === 'Forbidden') return HIDDEN
+    if (isForbidden(error)) return HIDDEN
     throw error
   }
 }
