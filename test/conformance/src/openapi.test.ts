@@ -46,6 +46,28 @@ const shared = (schemas: Loose, ...groups: string[]) =>
     }),
   )
 
+/** What can be done at paths that have these words in them, and where its parameters are said. */
+function operations(paths: Loose, words: string): Loose {
+  const names = (parameters: Loose[] | undefined) => parameters?.map(({ name }) => name).sort() ?? []
+  const shown = (path: Loose) => ({
+    parameters: names(path.parameters),
+    ...Object.fromEntries(
+      verbs(path).map((verb) => [
+        verb,
+        {
+          id: path[verb].operationId,
+          tags: path[verb].tags,
+          parameters: names(path[verb].parameters),
+          body: 'requestBody' in path[verb],
+          answers: Object.keys(path[verb].responses),
+        },
+      ]),
+    ),
+  })
+  const wanted = Object.keys(paths).filter((path) => path.includes(words) && !path.includes('/watch/'))
+  return Object.fromEntries(wanted.sort().map((path) => [path, shown(paths[path])]))
+}
+
 /** The index is JSON, whatever its content type says. */
 const index = async (t: Case): Promise<Loose> => JSON.parse((await t.must('GET', '/openapi/v3')).text)
 
@@ -162,6 +184,25 @@ conformance('openapi', {
         .filter((name) => name.startsWith('io.k8s.'))
         .sort(),
     )
+  },
+  'v3: a CRD document is no document of built-in kinds': async (t) => {
+    const widgets = await define(t, { properties, version, group: `9a${t.id}.with-dash.9x.example.com` })
+    const { body } = await t.until(`/openapi/v3/apis/${widgets.group}/v1`, ({ status }) => status === 200)
+    t.see('info', body.info)
+    t.see('parts', Object.keys(body.components).sort())
+    t.see('schemas', Object.keys(body.components.schemas).sort())
+    const { items, metadata } = body.components.schemas[definitionName(widgets.group, 'WidgetList')].properties
+    t.see('list', { items: items.items, metadata: { ...metadata, description: 'TEXT' } })
+    t.see('operations', operations(body.paths, ''))
+  },
+  'v3: operations of built-in kinds': async (t) => {
+    const { body } = await t.must('GET', '/openapi/v3/api/v1')
+    t.see('service accounts', operations(body.paths, '/serviceaccounts'))
+    t.see('finalize', operations(body.paths, '/finalize'))
+    const leases = await t.must('GET', '/openapi/v3/apis/coordination.k8s.io/v1')
+    t.see('leases', operations(leases.body.paths, '/leases'))
+    const version = await t.must('GET', '/openapi/v3/version')
+    t.see('version', version.body.info)
   },
   'v3: a CRD document changes with it, and goes with it': async (t) => {
     const widgets = await define(t, { properties })

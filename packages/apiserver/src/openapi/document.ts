@@ -19,6 +19,7 @@ export interface OpenApiV2Document extends OpenApiDocument {
 }
 
 const info = { title: 'Kubernetes', version: '1.34' }
+const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
 const securityDefinitions = {
   BearerToken: { description: 'A bearer token', type: 'apiKey', name: 'authorization', in: 'header' },
 }
@@ -54,8 +55,9 @@ export function openApiV3(
   if (members.length === 0) return undefined
   return remembered(`${group}/${version}`, members, () => {
     const { paths, models } = contents(members, 'v3', ({ name }) => name === version, builtinGroups(definitions))
-    const frame = `{"openapi":"3.0.0","info":${stringify(info)},"paths":{`
-    const rest = `},"securitySchemes":${stringify(securityDefinitions)}}}`
+    const custom = members.every(({ crd }) => crd)
+    const frame = `{"openapi":"3.0.0","info":${stringify(custom ? customInfo : info)},"paths":{`
+    const rest = custom ? '}}}' : `},"securitySchemes":${stringify(securityDefinitions)}}}`
     return assembled([frame, paths, '},"components":{"schemas":{', models, rest])
   })
 }
@@ -67,7 +69,7 @@ export function openApiV3Plain(path: string): OpenApiDocument | undefined {
   if (!(plainPaths as readonly string[]).includes(path)) return undefined
   const responses = { 200: { description: 'OK', content: { 'application/json': { schema: { type: 'object' } } } } }
   const paths = { [path === 'version' ? '/version/' : `/${path}/`]: { get: { responses } } }
-  return assembled([stringify({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1.34.4' }, paths })])
+  return assembled([stringify({ openapi: '3.0.0', info, paths })])
 }
 
 /** `/openapi/v3`: where each document is, with a hash so that clients may keep it for good. */

@@ -85,7 +85,7 @@ function customModel(group: string, version: string, kind: string): string {
 }
 
 function listDocument(definition: Definition, version: Version, object: string, dialect: Dialect): Document {
-  const { group, names } = definition
+  const { group, names, crd } = definition
   const ref = refOf(object, dialect)
   const meta = refOf(`${META}.ListMeta`, dialect)
   const description = `A list of ${names.kind} objects.`
@@ -97,14 +97,14 @@ function listDocument(definition: Definition, version: Version, object: string, 
       apiVersion: { type: 'string', description: 'The group and version of the list.' },
       items: {
         type: 'array',
-        items: dialect === 'v2' ? ref : { default: {}, allOf: [ref] },
+        items: dialect === 'v2' || crd ? ref : { default: {}, allOf: [ref] },
         description: 'The objects.',
       },
       kind: { type: 'string', description: 'The kind of the list.' },
       metadata:
         dialect === 'v2'
           ? { ...meta, description: 'Where the list stands.' }
-          : { default: {}, allOf: [meta], description: 'Where the list stands.' },
+          : { ...(crd ? {} : { default: {} }), allOf: [meta], description: 'Where the list stands.' },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: names.listKind, version: version.name }],
     ...selectableFields(definition, version),

@@ -135,7 +135,7 @@ class Paths {
       parameters,
       operations,
       kind: { group, version: this.#version.name, kind: names.kind },
-      tag: `${lowerFirst(this.#group())}_${this.#version.name}`,
+      tag: `${camelCase(this.#shortGroup(), false)}_${this.#version.name}`,
       produces: crd ? media : [...media, 'application/vnd.kubernetes.protobuf'],
     }
   }
@@ -154,12 +154,18 @@ class Paths {
         }),
       )
     }
-    if (verbs.includes('deletecollection')) {
-      operations.push(
-        this.#delete('deletecollection', 'deleteCollection', `delete a collection of ${names.kind}`, collectionQuery),
-      )
-    }
+    if (verbs.includes('deletecollection')) operations.push(this.#deleteCollection())
     return operations
+  }
+
+  /** Of custom kinds the real server says what can be listed, not how it is deleted. */
+  #deleteCollection(): Operation {
+    const { names, crd } = this.#definition
+    const query = crd ? listQuery : collectionQuery
+    const whole = this.#delete('deletecollection', 'deleteCollection', `delete a collection of ${names.kind}`, query)
+    if (!crd) return whole
+    const { body: _, ...rest } = whole
+    return rest
   }
 
   #list(suffix: string): Operation {
@@ -274,12 +280,20 @@ class Paths {
   }
 
   #group(): string {
+    return camelCase(this.#shortGroup(), true)
+  }
+
+  #shortGroup(): string {
     const { group, crd } = this.#definition
-    if (group === '') return 'Core'
-    const short = crd ? group : group.replace(/\.k8s\.io$/, '')
-    return short.split('.').map(upperFirst).join('')
+    if (group === '') return 'core'
+    return crd ? group : group.replace(/\.k8s\.io$/, '')
   }
 }
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** `cert-manager.io` is `certManagerIo`: what no identifier may have goes, and the letter after it is a capital. */
+function camelCase(text: string, capital: boolean): string {
+  const [first = '', ...rest] = text.split(/^[0-9]|[^A-Za-z0-9_]+/)
+  return (capital ? upperFirst(first) : first) + rest.map(upperFirst).join('')
+}

@@ -11,12 +11,21 @@ const words: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202
 /** A path item in the words of one OpenAPI. */
 export function renderPath(item: PathItem, dialect: Dialect): Document {
   const document: Document = {}
-  for (const operation of item.operations) document[operation.method] = renderOperation(item, operation, dialect)
-  document['parameters'] = [
-    ...item.parameters.map((name) => parameter(name, 'path', 'string', pathParameters[name], dialect)),
-    parameter('pretty', 'query', 'string', queryParameters.pretty[1], dialect),
-  ]
+  const [first, ...others] = item.operations
+  const common = (first?.query ?? []).filter((name) => others.every(({ query }) => query.includes(name)))
+  for (const operation of item.operations) {
+    const query = operation.query.filter((name) => !common.includes(name))
+    document[operation.method] = renderOperation(item, { ...operation, query }, dialect)
+  }
+  const inPath = item.parameters.map((name) => parameter(name, 'path', 'string', pathParameters[name], dialect))
+  const inQuery = [...common, 'pretty' as const].map((name) => queryParameter(name, dialect))
+  document['parameters'] = [...inPath, ...inQuery].sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1))
   return document
+}
+
+function queryParameter(name: keyof typeof queryParameters, dialect: Dialect): Document {
+  const [type, words] = queryParameters[name]
+  return parameter(name, 'query', type, words, dialect)
 }
 
 function parameter(name: string, where: string, type: string, description: string, dialect: Dialect): Document {
@@ -27,10 +36,7 @@ function parameter(name: string, where: string, type: string, description: strin
 
 function renderOperation(item: PathItem, operation: Operation, dialect: Dialect): Document {
   const { action, id, description, query, body } = operation
-  const parameters = query.map((name) => {
-    const [type, words] = queryParameters[name]
-    return parameter(name, 'query', type, words, dialect)
-  })
+  const parameters = query.map((name) => queryParameter(name, dialect))
   const streams = operation.streams ? item.produces.filter((type) => !type.includes('yaml')) : []
   const produces = [...item.produces, ...streams.map((type) => `${type};stream=watch`)]
   return {
