@@ -9,6 +9,28 @@ const scene = async (t: Case) => `${configMapsIn(await t.namespace())}/a`
 conformance(
   'apply',
   {
+    'who is there already needs no name': async (t) => {
+      const ns = await t.namespace()
+      const widgets = await define(t, { properties: { size: { type: 'integer' } } })
+      const { apiVersion, kind } = widgets.object('a')
+      const kinds = [
+        { all: configMapsIn(ns), type: { apiVersion: 'v1', kind: 'ConfigMap' }, made: configMap('a') },
+        { all: widgets.path(ns), type: { apiVersion, kind }, made: widgets.object('a') },
+      ]
+      for (const { all, type, made } of kinds) {
+        await t.must('POST', all, { body: made })
+        await t.apply(`${all}/a`, 'm', type)
+        await t.apply(`${all}/a`, 'm', { ...type, metadata: { labels: { l: 'x' } } })
+        await t.apply(`${all}/a`, 'm', { ...type, metadata: null })
+        await t.apply(`${all}/a`, 'm', { ...type, metadata: { name: '' } })
+        await t.apply(`${all}/a`, 'm', { ...type, metadata: { name: 'b' } })
+        await t.apply(`${all}/a`, 'm', { ...type, metadata: { namespace: 'other' } })
+        await t.apply(`${all}/absent`, 'm', type)
+        await t.apply(`${all}/absent`, 'm', { ...type, metadata: { generateName: 'g-' } })
+      }
+      await t.apply(`${widgets.path(ns)}/a`, 'm', { apiVersion, kind, metadata: [] })
+      await t.apply(`${widgets.path(ns)}/absent`, 'm', { apiVersion, kind, metadata: 'x' })
+    },
     'apply creates what is not there': async (t) => {
       const one = await scene(t)
       await t.apply(one, 'alice', configMap('a', { k: 'v' }))

@@ -16,7 +16,16 @@ async function aWidget(t: Case, fields: object, options: object = {}): Promise<s
   return `${all}/a`
 }
 
+async function withoutMetadata(t: Case, one: string): Promise<void> {
+  await t.mergePatch(one, { metadata: null })
+  await t.jsonPatch(one, [{ op: 'remove', path: '/metadata' }])
+  await t.mergePatch(one, { metadata: { name: null } })
+}
+
 conformance('patch', {
+  'patches that take all metadata away': async (t) => await withoutMetadata(t, await aConfigMap(t)),
+  'patches that take all metadata of a custom resource away': async (t) =>
+    await withoutMetadata(t, await aWidget(t, {})),
   'merge patch sets, replaces and removes': async (t) => {
     const one = await aConfigMap(t)
     await t.mergePatch(one, { data: { k: 'w', new: 'n' } })

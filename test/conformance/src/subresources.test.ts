@@ -148,6 +148,15 @@ conformance('subresources', {
     await t.get(one)
     await t.strategicPatch(scale, { spec: { replicas: 9 } })
   },
+  'scale: without metadata': async (t) => {
+    const { widgets, all, scale } = await withScale(t)
+    await t.must('POST', all, { body: widgets.object('a', { spec: { replicas: 1 } }) })
+    const body = { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 3 } }
+    await t.put(scale, body)
+    await t.mergePatch(scale, { metadata: null })
+    await t.apply(scale, 'm', body)
+    await t.apply(scale, 'm', body, { query: { force: true } })
+  },
   'scale: what is refused': async (t) => {
     const { widgets, all, scale } = await withScale(t)
     await t.get(scale)

@@ -22,7 +22,8 @@ export function named(request: WriteRequest, object: KubeObject): KubeObject {
 /** For update and apply: the object must say who it is, and say what the URL says. */
 export function sameAsUrl(request: WriteRequest, object: KubeObject): KubeObject {
   const { namespace, name: expected } = request
-  const { name, namespace: given } = object.metadata
+  // A patch may have taken all of it away.
+  const { name, namespace: given } = object.metadata ?? {}
   if (!name)
     throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`)
   if (name !== expected)

@@ -210,7 +210,9 @@ function appliedOf(request: WriteRequest, { value }: PatchBody): KubeObject {
     const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: String(apiVersion) }
     throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(kind)}`)
   }
-  const object = { ...given, metadata: isObject(metadata) ? metadata : {} } as unknown as KubeObject
-  sameAsUrl(request, object)
-  return object
+  if (!isObject(metadata) && metadata !== null) {
+    const what = `failed to create typed patch object (/; ${served.apiVersion}, Kind=${served.type.kind})`
+    throw new StatusError(500, '', `${what}: .metadata: expected map, got &{${goMap(metadata)}}`)
+  }
+  return { ...given, metadata: metadata ?? {} } as unknown as KubeObject
 }

@@ -75,7 +75,7 @@ async function modifyScale(
 
 /** The Scale that a client wants, as Go's decoder would leave it. */
 function checkedScale(request: WriteRequest, scale: unknown, live: KubeObject, patched: boolean): KubeObject {
-  if (!isObject(scale) || !isObject(scale['metadata'])) throw badRequest('the body must be a Scale of autoscaling/v1')
+  if (!isObject(scale)) throw badRequest('the body must be a Scale of autoscaling/v1')
   if (scale['kind'] !== 'Scale' || scale['apiVersion'] !== SCALE) {
     throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"')
   }
@@ -107,7 +107,7 @@ async function applyScale(
     now: engine.clock.now(),
   })
   if (equal(withManagedFields(object, undefined), withManagedFields(live, undefined))) return object
-  const { namespace = '', name = '' } = (value as unknown as KubeObject).metadata
+  const { namespace = '', name = '' } = (value as unknown as KubeObject).metadata ?? {}
   const why = `request to convert CR to an invalid group/version: ${SCALE}`
   const what = `failed to convert new object (${namespace}/${name}; ${SCALE}, Kind=Scale) to proper version`
   throw new StatusError(500, '', `${what}: ${why}`)
