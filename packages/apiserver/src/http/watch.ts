@@ -62,10 +62,15 @@ export function serveWatch(
   const seconds = secondsOf(parameters.timeoutSeconds)
   const timeout = setTimeout(finish, seconds * 1000)
   const bookmark = (): Happening => ({ type: 'BOOKMARK', revision: engine.store.revision, initialEventsEnd: false })
-  const bookmarks = parameters.allowWatchBookmarks ? setInterval(() => sink(bookmark()), BOOKMARK_MS) : undefined
+  // Who starts later than now must not be sent back.
+  const start = Number(parameters.resourceVersion ?? 0)
+  const mark = () => {
+    if (engine.store.revision >= start) sink(bookmark())
+  }
+  const bookmarks = parameters.allowWatchBookmarks ? setInterval(mark, BOOKMARK_MS) : undefined
   // The last word, so that a client that comes back starts from as late as possible.
   const lastMs = seconds * 1000 - BEFORE_END_MS
-  const last = bookmarks && lastMs > 0 ? setTimeout(() => sink(bookmark()), lastMs) : undefined
+  const last = bookmarks && lastMs > 0 ? setTimeout(mark, lastMs) : undefined
   stopping.addEventListener('abort', finish)
   exchange.signal.addEventListener('abort', finish, { once: true })
   if (stopping.aborted || exchange.signal.aborted || !out) finish()
