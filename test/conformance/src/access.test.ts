@@ -53,6 +53,28 @@ async function allowed(
 const kindOf = (body: Loose) => (body.kind === 'Status' ? body : body.kind)
 
 conformance('access', {
+  'reviews: selectors that cannot be read': async (t) => {
+    const review = (attributes: object) =>
+      t.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        spec: { user: 'alice', resourceAttributes: { verb: 'list', resource: 'pods', ...attributes } },
+      })
+    const known = { key: 'b', operator: 'Exists' }
+    await review({ labelSelector: { requirements: [{ key: 'a', operator: 'Bad' }] } })
+    await review({ labelSelector: { requirements: [{ key: 'a', operator: 'Bad' }, known] } })
+    await review({ labelSelector: { requirements: [known] } })
+    await review({ fieldSelector: { requirements: [known] } })
+    await review({ fieldSelector: { requirements: [{ key: 'a', operator: 'In', values: ['x', 'y'] }] } })
+    await review({ fieldSelector: { requirements: [known, { key: 'a', operator: 'NotIn', values: ['x'] }] } })
+  },
+  'refusals: browsers are told not to guess, and people what was asked': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    const show = ['x-content-type-options']
+    await t.get(all, { headers: as('alice'), show })
+    await t.get('/nope', { headers: as('alice'), show })
+    // Who may get a path may not ask for its head.
+    await t.ask('HEAD', '/openapi/v3', { headers: as('alice'), show })
+    await t.get(`${all}?limit=1&pretty=<b>`, { headers: { 'impersonate-group': 'g' }, show })
+  },
   'nobody may do anything without a rule': async (t) => {
     const ns = await t.namespace()
     const headers = as(`nobody-${t.id}`)

@@ -10,6 +10,17 @@ async function withConfigMap(t: Case, name = 'a'): Promise<{ all: string; one: s
 }
 
 conformance('crud', {
+  'delete: options in the URL count only without a body': async (t) => {
+    const { one } = await withConfigMap(t)
+    const urls = ['gracePeriodSeconds=x', 'gracePeriodSeconds=', 'propagationPolicy=', 'propagationPolicy=Nonsense']
+    for (const query of [...urls, 'dryRun=Some', 'orphanDependents=', 'fieldManager=%07', 'fieldValidation=Some']) {
+      await t.delete(`${one}?dryRun=All&${query}`, undefined, { pick: withoutNumbers })
+    }
+    await t.delete(`${one}?dryRun=All`, { propagationPolicy: '' })
+    await t.delete(`${one}?dryRun=Some&propagationPolicy=Nonsense`, { dryRun: ['All'] })
+    await t.delete(`${one}?dryRun=All`, { apiVersion: 'v1', kind: 'DeleteOptions' })
+    await t.get(one)
+  },
   'create answers 201 with the stored object': async (t) => {
     const { one } = await withConfigMap(t)
     await t.get(one)

@@ -19,6 +19,8 @@ conformance('errors', {
     await t.get('/api/v1/namespaces/default/things/a')
     await t.post('/api/v1/namespaces/default/things', {})
     await t.get('/apis/rbac.authorization.k8s.io/v1beta1/roles')
+    await t.get('/apis/rbac.authorization.k8s.io/v1beta1')
+    await t.get('/apis/apiextensions.k8s.io/v1beta1/')
   },
   'a path of a group served in another version': async (t) => {
     const widgets = await define(t)
@@ -181,6 +183,84 @@ conformance('errors', {
       .then(() => t.steps.push({ ...t.steps.pop()!, headers: {} }))
     await t.get(`${all}/a`, { accept: 'application/vnd.kubernetes.protobuf, application/json' })
     await t.get(`${all}/a`, { accept: 'application/cbor' })
+  },
+  'methods that a kind does not have': async (t) => {
+    const ns = await t.namespace()
+    const widgets = await define(t, { properties: { size: { type: 'integer' } } })
+    const custom = widgets.path(ns)
+    const builtIn = configMapsIn(ns)
+    await t.must('POST', custom, { body: widgets.object('a') })
+    await t.must('POST', builtIn, { body: configMap('a') })
+    for (const all of [custom, builtIn]) {
+      for (const method of ['OPTIONS', 'TRACE', 'HEAD']) {
+        for (const path of [all, `${all}/a`, `${all}/absent`]) await t.ask(method, path)
+      }
+      await t.put(all, {})
+      await t.mergePatch(all, {})
+      await t.ask('PATCH', all, { body: '{}', type: 'text/plain' })
+      await t.post(`${all}/a`, {})
+    }
+    await t.post(`${custom}/a`, widgets.object('b'))
+    await t.ask('OPTIONS', custom, { headers: { 'impersonate-user': 'alice' }, show: ['x-content-type-options'] })
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'HEAD']) {
+      await t.ask(method, builtIn.replace('/v1/', '/v1/watch/'), { accept: 'text/plain' })
+    }
+  },
+  'what cannot be had is refused in JSON that people can read': async (t) => {
+    const ns = await t.namespace()
+    const widgets = await define(t)
+    const all = [configMapsIn(ns), widgets.path(ns)]
+    const documents = ['/version', '/openid/v1/jwks', '/.well-known/openid-configuration']
+    const groups = ['', '/rbac.authorization.k8s.io', '/rbac.authorization.k8s.io/v1', `/${widgets.group}/v1`]
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const pick = (body: Loose, { text }: { text: string }) => ({ body, indented: text.startsWith('{\n  "') })
+    for (const path of [...all, ...documents, '/api/v1', ...groups.map((end) => `/apis${end}`)]) {
+      await t.get(path, { accept: 'text/plain', pick })
+    }
+    for (const path of all) {
+      await t.get(`${path}/absent`, { accept: table, pick })
+      await t.get(`${path}/absent`, { accept: `${table},application/json`, pick })
+      await t.get(path, { accept: 'text/plain', query: { watch: true }, pick })
+    }
+  },
+  'which of several faults is told': async (t) => {
+    const ns = await t.namespace()
+    const widgets = await define(t)
+    for (const all of [configMapsIn(ns), widgets.path(ns)]) {
+      const accept = 'application/json;as=Nonsense;v=v1;g=meta.k8s.io'
+      await t.get(all, { accept, query: { limit: 'x' } })
+      await t.get(all, { accept, query: { timeoutSeconds: 'x', watch: true } })
+      await t.get(all, { query: { limit: 'x', watch: true } })
+      await t.put(`${all}/a`, {}, { accept, query: { fieldManager: 'bad\u0007' } })
+      await t.post(all, {}, { accept, query: { fieldManager: 'bad\u0007' } })
+      await t.ask('PATCH', `${all}/a`, { body: '{}', type: 'text/plain', accept })
+      await t.get(`${all}/a`, { accept, query: { export: true } })
+    }
+  },
+  'query parameters are read as Go reads them': async (t) => {
+    const all = configMapsIn(await t.namespace())
+    await t.must('POST', all, { body: configMap('a') })
+    const none = 'labelSelector=none'
+    for (const query of [
+      'limit=',
+      'timeoutSeconds=',
+      'limit=%zz',
+      'limit=a;b',
+      'timeout=%zz',
+      'watch=%',
+      'continue=',
+    ]) {
+      await t.get(`${all}?${none}&${query}`)
+    }
+    await t.get(`${all}?watch=1&timeoutSeconds=`)
+    for (const query of ['export', 'export=true', 'export=false', 'export=0', 'includeObject=x', 'includeObject=']) {
+      await t.get(`${all}/a?${query}`)
+    }
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    await t.get(`${all}/a?includeObject=x`, { accept: table })
+    for (const query of ['pretty', 'pretty=', 'pretty=1', 'pretty=T', 'pretty=yes', 'pretty=0']) {
+      await t.get(`${all}/absent?${query}`, { pick: (_, { text }) => text.split('\n')[0] })
+    }
   },
   'query parameters that make no sense': async (t) => {
     const all = configMapsIn(await t.namespace())

@@ -23,8 +23,11 @@ export interface Authorizer {
   authorize(attributes: Attributes): Decision
 }
 
+/** Told apart from what admission forbids: the real server answers it elsewhere, with one header more. */
+export class AccessDeniedError extends StatusError {}
+
 /** 403 in the words that kubectl's users know. */
-export function forbiddenError(attributes: Attributes, reason: string): StatusError {
+export function forbiddenError(attributes: Attributes, reason: string): AccessDeniedError {
   const what = sanitized(describe(attributes))
   const why = reason === '' ? what : `${what}: ${reason}`
   const { group = '', resource = '', name = '' } = attributes
@@ -35,9 +38,8 @@ export function forbiddenError(attributes: Attributes, reason: string): StatusEr
     ...(resource === '' ? {} : { kind: resource }),
   }
   const subject = name !== '' ? `${qualified} "${name}" is forbidden` : `${qualified} is forbidden`
-  return new StatusError(403, 'Forbidden', `${qualified === '' && name === '' ? 'forbidden' : subject}: ${why}`, {
-    details,
-  })
+  const message = `${qualified === '' && name === '' ? 'forbidden' : subject}: ${why}`
+  return new AccessDeniedError(403, 'Forbidden', message, { details })
 }
 
 function describe({

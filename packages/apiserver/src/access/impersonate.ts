@@ -30,12 +30,12 @@ export class MisplacedImpersonation extends StatusError {}
 export function impersonate(
   user: UserInfo,
   rawHeaders: readonly string[],
-  path: string,
+  url: string,
   authorizer: Authorizer,
 ): UserInfo {
   const requested = requestedIdentity(rawHeaders)
   if (!requested) return user
-  if (requested.user === '') throw withoutUser(requested, path)
+  if (requested.user === '') throw withoutUser(requested, url)
 
   const check = (what: Omit<Attributes, 'user' | 'verb'>) => {
     const attributes = { ...what, user, verb: 'impersonate' }
@@ -115,7 +115,7 @@ function unescaped(key: string): string {
   }
 }
 
-function withoutUser({ groups, extra, uid }: Requested, path: string): StatusError {
+function withoutUser({ groups, extra, uid }: Requested, url: string): StatusError {
   const version = `${AUTHENTICATION_GROUP}/v1`
   const parts = [
     ...groups.map((group) => `{Group  ${group}    }`),
@@ -123,5 +123,6 @@ function withoutUser({ groups, extra, uid }: Requested, path: string): StatusErr
     ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
   ]
   const why = `requested [${parts.join(' ')}] without impersonating a user`
-  return new MisplacedImpersonation(500, 'InternalError', `Internal Server Error: ${JSON.stringify(path)}: ${why}`)
+  const shown = JSON.stringify(url.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'))
+  return new MisplacedImpersonation(500, 'InternalError', `Internal Server Error: ${shown}: ${why}`)
 }

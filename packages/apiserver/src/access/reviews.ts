@@ -170,15 +170,32 @@ function selectorErrors(spec: Fields): FieldError[] {
   })
 }
 
-/** RBAC does not look at selectors, but says so when it could not have read one. */
+/** How each kind of selector is read from text, and which requirements can be turned into one. */
+const selectors: Record<string, { parse(raw: string): unknown; reads(requirement: Fields): boolean }> = {
+  fieldSelector: {
+    parse: parseFieldSelector,
+    reads: ({ operator, values }) => (operator === 'In' || operator === 'NotIn') && textsOf(values).length === 1,
+  },
+  labelSelector: {
+    parse: parseLabelSelector,
+    reads: ({ operator }) => ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(textOf(operator)),
+  },
+}
+
+/** RBAC does not look at selectors, but says so when it could not have read one, or not all of it. */
 function selectorTrouble(spec: Fields): string {
   const resource = fieldsOf(spec['resourceAttributes'])
-  const parsers = { fieldSelector: parseFieldSelector, labelSelector: parseLabelSelector }
-  const broken = Object.entries(parsers).filter(([name, parse]) => {
-    const raw = textOf(fieldsOf(resource[name])['rawSelector'])
-    return raw !== '' && !succeeds(() => parse(raw))
-  })
-  return broken.map(([name]) => `spec.resourceAttributes.${name} ignored due to parse error`).join('; ')
+  return Object.entries(selectors)
+    .flatMap(([name, { parse, reads }]) => {
+      const { rawSelector, requirements } = fieldsOf(resource[name])
+      const raw = textOf(rawSelector)
+      const asked = Array.isArray(requirements) ? requirements.map(fieldsOf) : []
+      const unread = asked.filter((one) => !reads(one)).length
+      if (unread === 0 && (raw === '' || succeeds(() => parse(raw)))) return []
+      const what = unread < asked.length ? 'partially ignored' : 'ignored'
+      return [`spec.resourceAttributes.${name} ${what} due to parse error`]
+    })
+    .join('; ')
 }
 
 function succeeds(step: () => unknown): boolean {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import { type Json, type KubeObject, type Status, StatusError, stringify } from '@crosstie/kube'
+import { AccessDeniedError } from '../access/authorize.js'
 import type { Served, View } from '../serving/served.js'
 import type { Listing } from '../verbs/list.js'
 import { encodeProtobuf } from '../wire/protobuf-encode.js'
@@ -175,7 +176,10 @@ export async function sendError(reply: Omit<Reply, 'now'>, error: unknown): Prom
   const failure = asStatusError(error)
   const status: Status = failure.toStatus()
   const retry = failure.details?.retryAfterSeconds
-  const headers: Headers = retry ? { 'retry-after': String(retry) } : {}
+  const headers: Headers = {
+    ...(retry ? { 'retry-after': String(retry) } : {}),
+    ...(failure instanceof AccessDeniedError ? { 'x-content-type-options': 'nosniff' } : {}),
+  }
   await sendValue({ ...reply, now: 0, media: plain(reply.media) }, failure.code, status, headers)
 }
 

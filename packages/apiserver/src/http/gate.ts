@@ -14,8 +14,7 @@ export function identify(
   const { headers, socket, url } = exchange
   const user = authenticator.authenticate(headers.authorization, socket, warnings)
   for (const name in headers) {
-    if (name.startsWith('impersonate-'))
-      return impersonate(user, rawHeaders(exchange), url.split('?', 1)[0]!, authorizer)
+    if (name.startsWith('impersonate-')) return impersonate(user, rawHeaders(exchange), url, authorizer)
   }
   return user
 }

@@ -8,11 +8,11 @@ import {
   PROTOBUF_TYPE,
   plainOffer,
   resourceOffer,
+  streamTypes,
   tryNegotiate,
   YAML_TYPE,
 } from '../wire/negotiate.js'
 import type { Exchange } from './exchange.js'
-import { truthy } from './route.js'
 
 /** How an answer is written. */
 export interface Media {
@@ -49,15 +49,18 @@ export function resourceMedia(
 /** People who look with a browser or curl get it readable, and so does who asks for it. */
 export function readable(media: Media, query: URLSearchParams, { headers }: Exchange): Media {
   const pretty = query.get('pretty')
-  const wanted = pretty === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '') : truthy(pretty)
+  const wanted = pretty ? trueWords.has(pretty) : /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '')
   return wanted ? { ...media, pretty: true } : media
 }
 
+/** What Go's ParseBool takes for yes; other parameters are read less strictly. */
+const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+
 /** Built-in kinds are refused by another part of the real server than custom ones, in other words. */
-export function builtInRefusal(error: unknown, accept: string | undefined): unknown {
+export function builtInRefusal(error: unknown, accept: string | undefined, { streams = false } = {}): unknown {
   if (!(error instanceof StatusError) || error.code !== 406) return error
   if (tryNegotiate(accept, { writes: mediaTypes, transforms: () => true })) return error
-  return notAcceptable(mediaTypes)
+  return notAcceptable(streams ? [...mediaTypes, ...streamTypes] : mediaTypes)
 }
 
 function notAcceptable(offered: readonly string[]): StatusError {
@@ -70,16 +73,22 @@ export function plainMedia(accept: string | undefined): Media {
   return mediaOf(tryNegotiate(accept, plainOffer) ?? negotiate(accept, anyPlainOffer))
 }
 
-/** For errors: whatever was asked for, JSON when that cannot be had. */
+/** For errors: whatever was asked for. When that cannot be had, JSON as the real server writes it then: readable. */
 export function errorMedia(accept: string | undefined): Media {
   const accepted = tryNegotiate(accept, plainOffer) ?? tryNegotiate(accept, anyPlainOffer)
-  return accepted ? mediaOf(accepted) : plainJson
+  return accepted ? mediaOf(accepted) : { ...plainJson, pretty: true }
 }
 
 /** For answers that are JSON and nothing else. Refuses in the words of the part of the real server that has them. */
 export function requireJson(accept: string | undefined): void {
   if (tryNegotiate(accept, { writes: [JSON_TYPE], transforms: () => true })) return
   throw notAcceptable([JSON_TYPE])
+}
+
+/** As requireJson, for a document of a type of its own. */
+export function requireType(accept: string | undefined, type: string): void {
+  const asked = (accept || '*/*').split(',').map((clause) => clause.split(';', 1)[0]!.trim())
+  if (!asked.includes('*/*') && !asked.includes(type)) throw notAcceptable([type])
 }
 
 const anyPlainOffer: Offer = { ...plainOffer, writes: mediaTypes }

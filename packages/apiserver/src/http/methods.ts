@@ -19,8 +19,15 @@ import { decodeYaml } from '../wire/yaml.js'
 import { type Reply, sendListing, sendValue, sendView } from './encode.js'
 import type { Exchange } from './exchange.js'
 import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
-import { listParameters, type WriteParameters, watchParameters, writeParameters } from './parameters.js'
-import type { ResourceRoute } from './route.js'
+import {
+  checkExport,
+  integer,
+  listParameters,
+  type WriteParameters,
+  watchParameters,
+  writeParameters,
+} from './parameters.js'
+import { type ResourceRoute, truthy } from './route.js'
 import type { Call } from './serve.js'
 import { type IncludeObject, scaleTable } from './table.js'
 import { serveWatch } from './watch.js'
@@ -38,7 +45,11 @@ export const methods: Record<string, (call: Call) => Promise<void>> = {
   'get/status': serveGet,
   'update/status': serveUpdate,
   'patch/status': servePatch,
-  'get/scale': async (call) => await sendScale(reply(call), await getScale(call.site.engine, requestOf(call))),
+  'get/scale': async (call) => {
+    const out = reply(call)
+    checkExport(call.route.query)
+    await sendScale(out, await getScale(call.site.engine, requestOf(call)))
+  },
   'update/scale': async (call) => {
     const request = writeOf(call, 'UpdateOptions')
     await sendValue(reply(call), 200, await updateScale(call.site.engine, request, await bodyOf(call)))
@@ -58,29 +69,32 @@ async function sendScale(out: Reply, scale: KubeObject): Promise<void> {
 
 async function serveGet(call: Call): Promise<void> {
   const out = reply(call)
+  checkExport(call.route.query)
   const view = await get(call.site.engine, requestOf(call), call.route.query.get('resourceVersion') ?? '')
   await sendView(out, call.served, 200, view)
 }
 
 async function serveList(call: Call): Promise<void> {
+  const parameters = listParameters(call.route.query)
   const out = reply(call)
-  await sendListing(out, call.served, await list(call.site.engine, requestOf(call), listParameters(call.route.query)))
+  await sendListing(out, call.served, await list(call.site.engine, requestOf(call), parameters))
 }
 
 async function serveWatchCall(call: Call): Promise<void> {
   const { site, exchange, route } = call
+  const parameters = watchParameters(route.query)
   const out: Reply = {
     ...reply(call),
     media: resourceMedia(exchange.headers.accept, { stream: true, protobuf: !call.served.definition.crd }),
   }
-  const parameters = watchParameters(route.query)
   const named = route.name ? { ...parameters, fieldSelector: `metadata.name=${route.name}` } : parameters
   serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
 }
 
 async function serveCreate(call: Call): Promise<void> {
-  const request = writeOf(call, 'CreateOptions')
   const out = reply(call)
+  // What the URL names is nothing to a create: the body names it.
+  const request = { ...writeOf(call, 'CreateOptions'), name: '' }
   const outcome = await create(call.site.engine, request, await bodyOf(call))
   await sendView(out, call.served, 201, outcome)
 }
@@ -93,17 +107,25 @@ async function serveToken(call: Call): Promise<void> {
 }
 
 async function serveUpdate(call: Call): Promise<void> {
-  const request = writeOf(call, 'UpdateOptions')
+  requireName(call)
   const out = reply(call)
+  const request = writeOf(call, 'UpdateOptions')
   const outcome = await update(call.site.engine, request, await bodyOf(call))
   await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
 }
 
 async function servePatch(call: Call): Promise<void> {
+  checkPatchType(call)
+  requireName(call)
   const out = reply(call)
   const { request, body } = await patchCall(call)
   const outcome = await patch(call.site.engine, request, body)
   await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
+}
+
+/** Only custom resources come here without one: built-in kinds have no such method for a collection. */
+function requireName({ route: { name } }: Call): void {
+  if (name === '') throw badRequest('name must be provided')
 }
 
 const patchTypes: Record<string, PatchType> = {
@@ -113,8 +135,8 @@ const patchTypes: Record<string, PatchType> = {
   'application/apply-patch+yaml': 'apply',
 }
 
-async function patchCall(call: Call) {
-  const { exchange, served } = call
+/** Looked at before how the answer is to be written. */
+function checkPatchType({ exchange, served }: Call): PatchType {
   const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
   const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
   const type = patchTypes[contentType]
@@ -122,6 +144,12 @@ async function patchCall(call: Call) {
     if (served.definition.crd) throw unsupportedMediaType(supported)
     throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
   }
+  return type
+}
+
+async function patchCall(call: Call) {
+  const { exchange } = call
+  const type = checkPatchType(call)
   const parameters = writeParameters('PatchOptions', call.route.query, exchange.headers['user-agent'])
   checkPatchOptions(type, call, parameters)
   const bytes = await exchange.body()
@@ -156,12 +184,11 @@ async function serveDeleteCollection(call: Call): Promise<void> {
 }
 
 async function deleteCall(call: Call): Promise<{ request: WriteRequest; options: DeleteOptions }> {
-  const body = await deleteBody(call)
-  const { query } = call.route
-  const parameters = writeParameters('DeleteOptions', query, call.exchange.headers['user-agent'])
-  const given = body ?? fromQuery(query)
+  // Where there is a body, the real server does not look at the URL: not even for dryRun.
+  const given = (await deleteBody(call)) ?? fromQuery(call.route.query)
   const { dryRun, ...options } = checkedDeleteOptions(given)
-  return { request: { ...requestOf(call), ...parameters, dryRun: parameters.dryRun || dryRun }, options }
+  const parameters = writeParameters('DeleteOptions', new URLSearchParams(), call.exchange.headers['user-agent'])
+  return { request: { ...requestOf(call), ...parameters, dryRun }, options }
 }
 
 async function deleteBody(call: Call): Promise<Record<string, unknown> | undefined> {
@@ -189,13 +216,13 @@ function deleteOptionsIn(bytes: Buffer, type: string): unknown {
 }
 
 function fromQuery(query: URLSearchParams): Record<string, unknown> {
-  const options: Record<string, unknown> = {}
+  const options: Record<string, unknown> = { dryRun: query.getAll('dryRun') }
   const policy = query.get('propagationPolicy')
-  if (policy) options['propagationPolicy'] = policy
+  if (policy !== null) options['propagationPolicy'] = policy
   const orphan = query.get('orphanDependents')
-  if (orphan) options['orphanDependents'] = orphan !== 'false' && orphan !== '0'
-  const grace = query.get('gracePeriodSeconds')
-  if (grace) options['gracePeriodSeconds'] = Number(grace)
+  if (orphan !== null) options['orphanDependents'] = truthy(orphan)
+  const grace = integer(query, 'gracePeriodSeconds')
+  if (grace !== undefined) options['gracePeriodSeconds'] = grace
   return options
 }
 
@@ -204,12 +231,8 @@ const policies = ['Foreground', 'Background', 'Orphan']
 function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & { dryRun: boolean } {
   const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds, dryRun } = given
   const options = { group: 'meta.k8s.io', kind: 'DeleteOptions' }
-  if (
-    propagationPolicy !== undefined &&
-    propagationPolicy !== null &&
-    orphanDependents !== undefined &&
-    orphanDependents !== null
-  ) {
+  const policyGiven = propagationPolicy !== undefined && propagationPolicy !== null
+  if (policyGiven && orphanDependents !== undefined && orphanDependents !== null) {
     throw invalid(options, '', [
       fieldErrors.invalid(
         'propagationPolicy',
@@ -218,7 +241,7 @@ function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & {
       ),
     ])
   }
-  if (propagationPolicy && !policies.includes(String(propagationPolicy))) {
+  if (policyGiven && !policies.includes(String(propagationPolicy))) {
     throw invalid(options, '', [fieldErrors.notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])])
   }
   const dry = Array.isArray(dryRun) ? dryRun : []
@@ -227,7 +250,7 @@ function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & {
   }
   return {
     dryRun: dry.length > 0,
-    ...(propagationPolicy ? { propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'] } : {}),
+    ...(policyGiven ? { propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'] } : {}),
     ...(typeof orphanDependents === 'boolean' ? { orphanDependents } : {}),
     ...(isObject(preconditions) ? { preconditions } : {}),
     ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
@@ -317,27 +340,22 @@ function fromYaml(raw: Buffer): Body {
 }
 
 function reply({ exchange, route, served, warnings, site }: Call): Reply {
+  const media = mediaFor(exchange, route, served)
   const include = route.query.get('includeObject') || 'Metadata'
-  if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+  if (media.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     const why = `includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`
     throw badRequest(`Unable to convert to Table as requested: ${why}`)
   }
-  return {
-    exchange,
-    media: mediaFor(exchange, route, served),
-    warnings,
-    include: include as IncludeObject,
-    now: site.engine.clock.now(),
-  }
+  return { exchange, media, warnings, include: include as IncludeObject, now: site.engine.clock.now() }
 }
 
-function mediaFor(exchange: Exchange, { query, subresource }: ResourceRoute, { definition }: Served): Media {
+function mediaFor(exchange: Exchange, { query, subresource, verb }: ResourceRoute, { definition }: Served): Media {
   const { accept } = exchange.headers
   // What is an answer to a question has no columns.
   const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
     return readable(resourceMedia(accept, { tables, protobuf: !definition.crd }), query, exchange)
   } catch (error) {
-    throw definition.crd ? error : builtInRefusal(error, accept)
+    throw definition.crd ? error : builtInRefusal(error, accept, { streams: verb === 'list' || verb === 'watch' })
   }
 }

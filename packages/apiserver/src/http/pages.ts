@@ -5,7 +5,7 @@ import type { ServerMetrics } from '../metrics.js'
 import { openApiPages } from '../openapi/index.js'
 import { BACKUP_PATH, backupPage } from './backup.js'
 import { healthPages } from './health.js'
-import { requireJson } from './media.js'
+import { requireJson, requireType } from './media.js'
 import { sendMetrics } from './paths.js'
 import type { Page } from './serve.js'
 
@@ -56,6 +56,7 @@ export function pagesOf({
     path,
     (exchange) => {
       const document = openidDocuments(tokens, address()).get(path)!
+      requireType(exchange.headers.accept, document.contentType)
       const headers = { 'content-type': document.contentType, 'cache-control': document.cacheControl }
       exchange.respond(200, headers, Buffer.from(document.body))
     },

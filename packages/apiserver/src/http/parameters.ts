@@ -21,6 +21,7 @@ export function listParameters(query: URLSearchParams): ListParameters {
 
 export function watchParameters(query: URLSearchParams): WatchParameters & { readonly timeoutSeconds?: number } {
   const sendInitialEvents = boolean(query, 'sendInitialEvents')
+  integer(query, 'limit')
   checkInitialEvents(query, sendInitialEvents)
   return {
     labelSelector: text(query, 'labelSelector'),
@@ -30,6 +31,12 @@ export function watchParameters(query: URLSearchParams): WatchParameters & { rea
     sendInitialEvents,
     timeoutSeconds: integer(query, 'timeoutSeconds'),
   }
+}
+
+/** Refuses what reading one object once could do. */
+export function checkExport(query: URLSearchParams): void {
+  if (!truthy(query.get('export'))) return
+  throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
 }
 
 /** Refuses a `timeout` that is no duration to Go, in Go's words. We keep every deadline that could be asked for. */
@@ -134,9 +141,10 @@ function managerOf(userAgent: string | undefined): string {
 const managers = new Map<string, string>()
 const MANAGERS_MAX = 1_000
 
-function integer(query: URLSearchParams, name: string): number | undefined {
+/** Undefined when it is not there; refused, in Go's words, when it is no number. */
+export function integer(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
-  if (!value) return undefined
+  if (value === null) return undefined
   const fault = integerFault(value, 'ParseInt')
   if (fault) throw badRequest(fault)
   return Number(value)

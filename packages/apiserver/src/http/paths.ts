@@ -4,7 +4,7 @@ import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions, groupsOf } from './discovery.js'
 import { sendValue } from './encode.js'
 import type { Exchange } from './exchange.js'
-import { plainJson, plainMedia, readable } from './media.js'
+import { builtInRefusal, type Media, plainJson, plainMedia, readable } from './media.js'
 import type { PathRoute } from './route.js'
 import { isBuiltIn, methodUnknown, type Page, PageNotFoundError, resourceNotFound, type Site } from './serve.js'
 
@@ -12,18 +12,20 @@ import { isBuiltIn, methodUnknown, type Page, PageNotFoundError, resourceNotFoun
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
   const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
   const answer = answerAt(site, route, path)
-  if (!answer) throw path.startsWith('/api/') ? resourceNotFound() : new PageNotFoundError()
-  if (isRouted(site, path) && exchange.method !== 'GET') throw methodUnknown()
+  const routed = isRouted(site, path)
+  if (!answer) throw routed ? resourceNotFound() : new PageNotFoundError()
+  if (routed && exchange.method !== 'GET') throw methodUnknown()
   await answer(exchange, route)
 }
 
 function answerAt(site: Site, { path: asked, query }: PathRoute, path: string): Page | undefined {
   const page = pageFor(site, isRouted(site, path) ? path : asked)
   if (page) return page
-  if (path === '/') return (exchange) => sendIndex(site, exchange)
+  if (path === '/' || path === '/index.html') return (exchange) => sendIndex(site, exchange)
   if (path === '/api' || path === '/apis') return (exchange) => serveRoots(site, exchange, path, query)
   const document = discoveryDocument(site, path)
-  return document === undefined ? undefined : (exchange) => sendPlain(exchange, query, document)
+  if (document === undefined) return undefined
+  return (exchange) => sendPlain(exchange, query, document, isRouted(site, path))
 }
 
 const routedPages = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid-configuration'])
@@ -35,7 +37,10 @@ const routedPages = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid
 function isRouted({ engine }: Site, path: string): boolean {
   if (routedPages.has(path)) return true
   const [root, group, version] = path.slice(1).split('/')
-  return root === 'api' || (root === 'apis' && version !== undefined && isBuiltIn(engine, { group: group! }))
+  return (
+    root === 'api' ||
+    (root === 'apis' && Boolean(group) && version !== undefined && isBuiltIn(engine, { group: group! }))
+  )
 }
 
 /** What there is, for people who begin at the root. */
@@ -81,9 +86,17 @@ function discoveryDocument({ engine: { registry } }: Site, path: string): unknow
   return version === undefined ? apiGroup(registry, group) : apiResourceList(registry, group, version)
 }
 
-async function sendPlain(exchange: Exchange, query: URLSearchParams, value: unknown): Promise<void> {
-  const media = readable(plainMedia(exchange.headers.accept), query, exchange)
+async function sendPlain(exchange: Exchange, query: URLSearchParams, value: unknown, routed = false): Promise<void> {
+  const media = readable(mediaFor(exchange.headers.accept, routed), query, exchange)
   await sendValue({ exchange, media, warnings: [], now: 0 }, 200, value)
+}
+
+function mediaFor(accept: string | undefined, routed: boolean): Media {
+  try {
+    return plainMedia(accept)
+  } catch (error) {
+    throw routed ? builtInRefusal(error, accept) : error
+  }
 }
 
 export function sendText(exchange: Exchange, status: number, text: string): void {

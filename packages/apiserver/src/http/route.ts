@@ -36,7 +36,7 @@ const namespaceSubresources = new Set(['status', 'finalize'])
 export function routeOf(method: string, url: string): ResourceRoute | PathRoute {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
-  const query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1))
+  const query = mark < 0 ? noQuery : queryOf(url.slice(mark + 1))
   // Two slashes are no mistake that is looked through: nothing is served there.
   if (path.includes('//')) return { path, query }
   const parts: string[] = []
@@ -67,11 +67,18 @@ function resourceRoute(method: string, rest: string[], path: string, query: URLS
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
-  const verb = verbOfMethod.get(method) ?? method.toLowerCase()
+  const verb = verbOfMethod.get(method) ?? ''
   if (name !== '') return verb
   if (verb === 'delete') return 'deletecollection'
   if (verb !== 'get') return verb
   return truthy(query.get('watch')) ? 'watch' : 'list'
+}
+
+/** Go leaves out what it cannot read: broken escapes, and semicolons, which once parted parameters. */
+function queryOf(text: string): URLSearchParams {
+  if (!/[%;]/.test(text)) return new URLSearchParams(text)
+  const readable = text.split('&').filter((pair) => !/;|%(?![0-9a-f]{2})/i.test(pair))
+  return new URLSearchParams(readable.join('&'))
 }
 
 /** Go's idea of a boolean parameter: present and not "false" or "0". */

@@ -84,7 +84,7 @@ function authorize({ authorizer }: Site, exchange: Exchange, user: UserInfo, rou
   const attributes: Attributes =
     'resource' in route
       ? { user, ...attributesOf(route) }
-      : { user, verb: exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase(), path: route.path }
+      : { user, verb: exchange.method.toLowerCase(), path: route.path }
   const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)
 }
@@ -141,9 +141,13 @@ function methodOf(call: Call): (call: Call) => Promise<void> {
   return method
 }
 
-/** Creating needs a collection, changing needs a name. */
-function misplaced({ route: { verb, name, subresource }, exchange }: Call): boolean {
-  if (exchange.method === 'HEAD') return true
+/**
+ * Built-in kinds are reached by method: creating needs a collection, changing a name, and HEAD is none of theirs. Custom
+ * ones are reached by verb.
+ */
+function misplaced({ route: { verb, name, subresource }, exchange: { method }, served }: Call): boolean {
+  if (served.definition.crd) return false
+  if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) return true
   if (subresource) return false
   return verb === 'create' ? name !== '' : (verb === 'update' || verb === 'patch') && name === ''
 }

@@ -85,7 +85,7 @@ export function negotiate(accept: string | undefined, offer: Offer): Accepted {
   throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${list.join(', ')}`)
 }
 
-const streamTypes = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
+export const streamTypes = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
 
 /** The type of a request's body. No Content-Type means JSON. Refuses with 415, listing what is supported. */
 export function bodyType<T extends string = MediaType>(
