@@ -94,7 +94,7 @@ async function serveWatchCall(call: Call): Promise<void> {
 async function serveCreate(call: Call): Promise<void> {
   const out = reply(call)
   // What the URL names is nothing to a create: the body names it.
-  const request = { ...writeOf(call, 'CreateOptions'), name: '' }
+  const request = writeOf(call, 'CreateOptions', '')
   const outcome = await create(call.site.engine, request, await bodyOf(call))
   await sendView(out, call.served, 201, outcome)
 }
@@ -272,9 +272,9 @@ function requestOf({ served, route, user, warnings, annotations, exchange }: Cal
   }
 }
 
-function writeOf(call: Call, kind: string): WriteRequest {
+function writeOf(call: Call, kind: string, name = call.route.name): WriteRequest {
   const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
-  const { served, namespace, name, subresource, user, warnings, annotations, signal } = requestOf(call)
+  const { served, namespace, subresource, user, warnings, annotations, signal } = requestOf(call)
   const { dryRun, fieldManager, fieldManagerNamed, fieldValidation } = parameters
   // Spelled out: on the way of every write, spreading costs more than it says.
   return {
