@@ -55,7 +55,7 @@ export const methods: Record<string, (call: Call) => Promise<void>> = {
     await sendValue(reply(call), 200, await updateScale(call.site.engine, request, await bodyOf(call)))
   },
   'patch/scale': async (call) => {
-    const { request, body } = await patchCall(call)
+    const { request, body } = await patchCall(call, patchTypeOf(call))
     await sendValue(reply(call), 200, await patchScale(call.site.engine, request, body))
   },
   'update/finalize': serveUpdate,
@@ -115,10 +115,10 @@ async function serveUpdate(call: Call): Promise<void> {
 }
 
 async function servePatch(call: Call): Promise<void> {
-  checkPatchType(call)
+  const type = patchTypeOf(call)
   requireName(call)
   const out = reply(call)
-  const { request, body } = await patchCall(call)
+  const { request, body } = await patchCall(call, type)
   const outcome = await patch(call.site.engine, request, body)
   await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
 }
@@ -136,7 +136,7 @@ const patchTypes: Record<string, PatchType> = {
 }
 
 /** Looked at before how the answer is to be written. */
-function checkPatchType({ exchange, served }: Call): PatchType {
+function patchTypeOf({ exchange, served }: Call): PatchType {
   const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
   const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
   const type = patchTypes[contentType]
@@ -147,9 +147,8 @@ function checkPatchType({ exchange, served }: Call): PatchType {
   return type
 }
 
-async function patchCall(call: Call) {
+async function patchCall(call: Call, type: PatchType) {
   const { exchange } = call
-  const type = checkPatchType(call)
   const parameters = writeParameters('PatchOptions', call.route.query, exchange.headers['user-agent'])
   checkPatchOptions(type, call, parameters)
   const bytes = await exchange.body()

@@ -11,21 +11,21 @@ import { isBuiltIn, methodUnknown, type Page, PageNotFoundError, resourceNotFoun
 /** Everything that is not a resource: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
   const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
-  const answer = answerAt(site, route, path)
   const routed = isRouted(site, path)
+  const answer = answerAt(site, route, path, routed)
   if (!answer) throw routed ? resourceNotFound() : new PageNotFoundError()
   if (routed && exchange.method !== 'GET') throw methodUnknown()
   await answer(exchange, route)
 }
 
-function answerAt(site: Site, { path: asked, query }: PathRoute, path: string): Page | undefined {
-  const page = pageFor(site, isRouted(site, path) ? path : asked)
+function answerAt(site: Site, { path: asked, query }: PathRoute, path: string, routed: boolean): Page | undefined {
+  const page = pageFor(site, routed ? path : asked)
   if (page) return page
   if (path === '/' || path === '/index.html') return (exchange) => sendIndex(site, exchange)
   if (path === '/api' || path === '/apis') return (exchange) => serveRoots(site, exchange, path, query)
   const document = discoveryDocument(site, path)
   if (document === undefined) return undefined
-  return (exchange) => sendPlain(exchange, query, document, isRouted(site, path))
+  return (exchange) => sendPlain(exchange, query, document, routed)
 }
 
 const routedPages = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid-configuration'])
