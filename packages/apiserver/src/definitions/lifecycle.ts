@@ -8,6 +8,7 @@ import { Work } from '../work.js'
 import { acceptNames, setCondition } from './accept.js'
 import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from './crd.js'
 import { definitionOf } from './custom.js'
+import type { Definition } from './definition.js'
 import { inProgress } from './terminate.js'
 
 const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
@@ -44,7 +45,8 @@ export class DefinitionLifecycle {
   }
 
   #look(crd: CustomResourceDefinition): void {
-    if (isEstablished(crd)) this.#serve(crd)
+    // Checked here, on every start and change: the store may hold such a CRD from an earlier version of the server.
+    if (isEstablished(crd) && !this.#engine.registry.isReserved(crd.spec.group)) this.#serve(crd)
     this.#work.add(crd.metadata.name!)
   }
 
@@ -97,9 +99,8 @@ export class DefinitionLifecycle {
     await modify(this.#engine, this.#request(crd.metadata.name!, 'status'), (live) => ({
       object: setCondition(live as CustomResourceDefinition, inProgress, this.#engine.clock.now()),
     }))
-    const { group, names } = crd.spec
-    const definition = this.#engine.registry.definition(group, names.plural)
-    if (definition && definition.crd?.uid === crd.metadata.uid) {
+    const definition = this.#definitionToClean(crd)
+    if (definition) {
       const served = this.#engine.registry.storage(definition)
       await removeAll(this.#engine, systemRequest(apiServer, served), {}, {})
       if (this.#engine.store.count(served.prefix) > 0) {
@@ -112,6 +113,17 @@ export class DefinitionLifecycle {
       const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
       return { object: { ...live, metadata: { ...live.metadata, finalizers } } }
     })
+  }
+
+  /**
+   * The kind whose objects go with the CRD. A CRD of a reserved group is not served, but an earlier version of the server
+   * may have stored objects for it. Objects of built-in kinds never go with a CRD.
+   */
+  #definitionToClean(crd: CustomResourceDefinition): Definition | undefined {
+    const { registry } = this.#engine
+    const known = registry.definition(crd.spec.group, crd.spec.names.plural)
+    if (known) return known.crd?.uid === crd.metadata.uid ? known : undefined
+    return registry.isReserved(crd.spec.group) ? definitionOf(crd) : undefined
   }
 
   #request(name: string, subresource?: string): WriteRequest {

@@ -111,7 +111,7 @@ function resolve({ engine }: Site, route: ResourceRoute): Served {
 }
 
 export function isBuiltIn({ registry }: Engine, { group }: { group: string }): boolean {
-  return registry.definitions().some((one) => one.group === group && !one.crd)
+  return registry.isReserved(group)
 }
 
 function overAll({ definition }: Served, { verb, name }: ResourceRoute): boolean {

@@ -1,15 +1,26 @@
 import type { Definition } from '../definitions/definition.js'
+import { RESERVED_GROUPS } from './reserved-groups.js'
 import { Served } from './served.js'
 
-/** Which kinds are served now. Changes when CRDs come, change and go. */
+/**
+ * The kinds that are served now: the built-in kinds, which never change, and those of CRDs. The groups of built-in kinds
+ * are reserved. Objects are stored below `/<group>/<plural>/`, so a custom resource never shares a key with a built-in kind.
+ */
 export class Registry {
+  readonly #reserved: ReadonlySet<string>
   readonly #definitions = new Map<string, Definition>()
   readonly #served = new Map<string, Served>()
   readonly #listeners = new Set<(definition: Definition) => void>()
   #epoch = 0
 
   constructor(definitions: readonly Definition[]) {
+    this.#reserved = new Set([...RESERVED_GROUPS, ...definitions.map(({ group }) => group)])
     for (const definition of definitions) this.#add(definition)
+  }
+
+  /** Whether the group belongs to built-in kinds. CRDs of such a group are not served. */
+  isReserved(group: string): boolean {
+    return this.#reserved.has(group)
   }
 
   /** Grows with every change, so that documents made from the definitions know when they are stale. */
@@ -53,13 +64,18 @@ export class Registry {
     return false
   }
 
+  /** Adds or replaces the kind of a CRD. Throws for a kind of a reserved group. */
   put(definition: Definition): void {
+    if (this.isReserved(definition.group)) {
+      throw new Error(`the group ${definition.group} is reserved for built-in kinds`)
+    }
     this.#drop(definition.group, definition.names.plural)
     this.#add(definition)
     this.#changed(definition)
   }
 
   remove(group: string, plural: string): void {
+    if (this.isReserved(group)) return
     const gone = this.#drop(group, plural)
     if (gone) this.#changed(gone)
   }
