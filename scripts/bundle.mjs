@@ -11,7 +11,7 @@ const outdir = 'apps/crosstie/bundle'
 const target = 'node20.19'
 await rm(outdir, { recursive: true, force: true })
 const { outputFiles, metafile } = await build({
-  entryPoints: ['apps/crosstie/dist/main.js'],
+  entryPoints: ['apps/crosstie/dist/cli/main.js'],
   outdir,
   // Names change with what is inside, so that code which was kept for one is never taken for another.
   entryNames: '[name]-[hash]',
@@ -38,7 +38,7 @@ for (const { path, text } of outputFiles) {
   else await writeFile(path, text)
 }
 const [main] = Object.entries(metafile.outputs).find(
-  ([, { entryPoint }]) => entryPoint === 'apps/crosstie/dist/main.js',
+  ([, { entryPoint }]) => entryPoint === 'apps/crosstie/dist/cli/main.js',
 )
 await writeFile(`${outdir}/package.json`, `${JSON.stringify({ type: 'commonjs', main: basename(main) })}\n`)
 await runOnce()

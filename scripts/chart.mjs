@@ -8,7 +8,7 @@ import { resolve } from 'node:path'
 const root = new URL('..', import.meta.url)
 const { status } = spawnSync('npx', ['tsc', '-b', 'apps/crosstie'], { cwd: root, stdio: ['ignore', 2, 2] })
 if (status !== 0) process.exit(1)
-const { chartFiles, oldFiles, writeChart } = await import('../apps/crosstie/dist/deploy/chart.js')
+const { chartFiles, oldFiles, writeChart } = await import('../apps/crosstie/dist/cli/manifests/chart.js')
 const out = process.argv.slice(2).find((arg) => !arg.startsWith('-'))
 if (out) {
   await writeChart(resolve(out), await chartFiles({ kinds: true }))

@@ -3,20 +3,37 @@
  * nothing else: not below, not beside. `except` narrows that further.
  */
 export const layers = [
+  ['packages/cel'],
   ['packages/kube'],
-  ['packages/apiserver', 'packages/controller', 'apps/dashboard'],
+  ['packages/apiserver', 'packages/controller'],
   ['packages/resources'],
-  ['providers/aws', 'providers/kubernetes', 'providers/nop', 'providers/sql', 'providers/terraform'],
+  ['providers/aws', 'providers/kubernetes', 'providers/nop', 'providers/sql'],
   ['apps/crosstie'],
   ['test/conformance', 'test/simulation', 'test/end-to-end', 'bench'],
   ['test/clients'],
 ]
 
 export const except = {
-  'packages/resources': ['packages/kube', 'packages/controller'],
+  'packages/resources': ['packages/cel', 'packages/kube', 'packages/controller'],
   // Its external API is Kubernetes itself: the client and the informers are what it reaches it with (decision 15).
-  'providers/kubernetes': ['packages/kube', 'packages/controller', 'packages/resources'],
+  'providers/kubernetes': ['packages/cel', 'packages/kube', 'packages/controller', 'packages/resources'],
   'providers/*': ['packages/kube', 'packages/resources'],
+}
+
+/**
+ * Layers inside a package: folders below `src`, from the bottom up. A folder may
+ * import folders on the lines above its own and files directly in `src`.
+ */
+export const rooms = {
+  'apps/crosstie': [['options'], ['daemon'], ['cli'], ['reference']],
+}
+
+/** Whether a folder of a package may import another folder of the same package. */
+export function mayImportRoom(folder, from, to) {
+  const levels = rooms[folder]
+  if (!levels || from === to || from === undefined || to === undefined) return true
+  const levelOf = (room) => levels.findIndex((level) => level.includes(room))
+  return levelOf(to) < levelOf(from) && levelOf(to) >= 0
 }
 
 export function mayImport(from, to) {

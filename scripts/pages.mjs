@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 const root = new URL('..', import.meta.url)
 const { status } = spawnSync('npx', ['tsc', '-b', 'apps/crosstie'], { cwd: root, stdio: ['ignore', 2, 2] })
 if (status !== 0) process.exit(1)
-const { referencePages, oldPages, writePages } = await import('../apps/crosstie/dist/pages.js')
+const { referencePages, oldPages, writePages } = await import('../apps/crosstie/dist/reference/kind-pages.js')
 const folder = new URL('docs/reference/', root).pathname
 const pages = await referencePages()
 const old = await oldPages(folder, pages)

@@ -1,7 +1,7 @@
 // Checks what a linter does not know: the direction of imports, the size of files, where links lead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
-import { layers, mayImport } from './layers.mjs'
+import { layers, mayImport, mayImportRoom } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 
 const FILE_LINES_MAX = 500
@@ -30,13 +30,16 @@ function checkFile(folder, file) {
     const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/.exec(line)?.[1]
     const to = specifier && importedFolder(file, specifier)
     if (to && !mayImport(folder, to)) complaints.push(`${file}:${index + 1}: ${folder} may not import ${to}`)
+    if (to !== folder || !specifier.startsWith('.')) return
+    const [from, into] = [roomOf(folder, file), roomOf(folder, normalize(join(dirname(file), specifier)))]
+    if (!mayImportRoom(folder, from, into)) complaints.push(`${file}:${index + 1}: ${from} may not import ${into}`)
   })
 }
 
 /** The reference page of a kind must be what its definition says. Only known once it is built. */
 async function checkPages() {
-  if (!existsSync('apps/crosstie/dist/pages.js')) return
-  const { oldPages, referencePages } = await import('../apps/crosstie/dist/pages.js')
+  if (!existsSync('apps/crosstie/dist/reference/kind-pages.js')) return
+  const { oldPages, referencePages } = await import('../apps/crosstie/dist/reference/kind-pages.js')
   for (const page of await oldPages('docs/reference', await referencePages())) {
     complaints.push(`docs/reference/${page} is not what its kind says: run node scripts/pages.mjs`)
   }
@@ -44,16 +47,16 @@ async function checkPages() {
 
 /** So must the page about the command line. */
 async function checkCommands() {
-  if (!existsSync('apps/crosstie/dist/reference.js')) return
-  const { cliReference } = await import('../apps/crosstie/dist/reference.js')
+  if (!existsSync('apps/crosstie/dist/reference/cli-page.js')) return
+  const { cliReference } = await import('../apps/crosstie/dist/reference/cli-page.js')
   if (readFileSync('docs/reference/cli.md', 'utf8') === (await cliReference())) return
   complaints.push('docs/reference/cli.md is not what the commands say: run node scripts/cli-reference.mjs')
 }
 
 /** And the Helm chart. */
 async function checkChart() {
-  if (!existsSync('apps/crosstie/dist/deploy/chart.js')) return
-  const { chartFiles, oldFiles } = await import('../apps/crosstie/dist/deploy/chart.js')
+  if (!existsSync('apps/crosstie/dist/cli/manifests/chart.js')) return
+  const { chartFiles, oldFiles } = await import('../apps/crosstie/dist/cli/manifests/chart.js')
   for (const path of await oldFiles(resolve('deploy/chart'), await chartFiles())) {
     complaints.push(`deploy/chart/${path} is not what 'crosstie manifests' prints: run node scripts/chart.mjs`)
   }
@@ -87,6 +90,11 @@ function checkDecisions() {
 function pagesBelow(folder) {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return files.filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
+}
+
+/** Returns the folder below `src` that a file is in; undefined for files directly in `src`. */
+function roomOf(folder, file) {
+  return new RegExp(`^${folder}/src/([^/]+)/`).exec(file)?.[1]
 }
 
 /** Both '@crosstie/kube' and '../../kube/src/errors.js' mean packages/kube. */

@@ -6,6 +6,7 @@ const { join } = require('node:path')
 // since, it is out of date: then the compiled modules run as they are.
 const compiled = [
   'apps/crosstie',
+  'packages/cel',
   'packages/kube',
   'packages/apiserver',
   'packages/controller',
@@ -22,7 +23,7 @@ run(process.argv.slice(2))
 
 async function run(args) {
   if (timeOf('../bundle/package.json') <= newest) {
-    const { main } = await import('../dist/main.js')
+    const { main } = await import('../dist/cli/main.js')
     process.exitCode = await main(args)
     return
   }

@@ -1,4 +1,29 @@
-export { parseGoDuration } from './cel/time.js'
+export {
+  isConfigMapKey,
+  isDNS1035Label,
+  isDNS1123Label,
+  isDNS1123Subdomain,
+  isQualifiedName,
+  isValidLabelValue,
+  isValidPathSegmentName,
+  isValidPathSegmentPrefix,
+  isValidPortName,
+  isWildcardDNS1123Subdomain,
+  type NameCheck,
+  type NameRule,
+  nameErrors,
+  Printed,
+  parseGoDuration,
+  printable,
+  printFloat,
+  printJson,
+  printNumber,
+  printValue,
+  quote,
+  regexError,
+  runeCount,
+  utf8Length,
+} from '@crosstie/cel/kubernetes'
 export * from './client.js'
 export * from './clock.js'
 export * from './condition.js'
@@ -11,8 +36,5 @@ export * from './kind.js'
 export { type DecodedMeta, type DecodeOptions, decodeMeta } from './metadata/decode.js'
 export * from './metadata.js'
 export * from './metrics.js'
-export * from './names.js'
 export * from './object.js'
-export * from './print.js'
 export * from './selector.js'
-export * from './text.js'

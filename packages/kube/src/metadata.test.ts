@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import * as names from '@crosstie/cel/kubernetes'
+import { printJson } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrorBody } from './errors.js'
 import { decodeMeta } from './metadata/decode.js'
 import { finalizerWarnings, validateObjectMeta, validateObjectMetaUpdate } from './metadata.js'
-import * as names from './names.js'
 import type { ObjectMeta } from './object.js'
-import { printJson } from './print.js'
 
 // What the Go packages of Kubernetes 1.34.4 say to the same inputs.
 interface Recorded {

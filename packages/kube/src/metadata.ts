@@ -1,9 +1,17 @@
+import {
+  isQualifiedName,
+  isValidLabelValue,
+  type NameRule,
+  nameErrors,
+  Printed,
+  printable,
+  printJson,
+  quote,
+  utf8Length,
+} from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from './errors.js'
 import { parseApiVersion } from './kind.js'
-import { isQualifiedName, isValidLabelValue, type NameRule, nameErrors } from './names.js'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.js'
-import { Printed, printable, printJson, quote } from './print.js'
-import { utf8Length } from './text.js'
 
 const annotationsLimit = 256 * 1024
 

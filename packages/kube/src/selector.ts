@@ -1,6 +1,6 @@
+import { isQualifiedName, isValidLabelValue } from '@crosstie/cel/kubernetes'
 import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
 import { getOwn } from './json.js'
-import { isQualifiedName, isValidLabelValue } from './names.js'
 
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!'
 

@@ -1,5 +1,5 @@
+import { CompileError, compileExpression, ExpressionEnvironment, type ExpressionProgram } from '@crosstie/cel'
 import { type Condition, conditionsOf, type KubeObject, messageOf } from '@crosstie/kube'
-import { CompileError, compileExpression, ExpressionEnvironment, type ExpressionProgram } from '@crosstie/kube/cel'
 
 export const readinessPolicies = [
   'SuccessfulCreate',

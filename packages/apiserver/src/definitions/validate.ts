@@ -1,5 +1,5 @@
+import { checkRules, compileRules } from '@crosstie/cel'
 import type { FieldError, KubeObject } from '@crosstie/kube'
-import { checkRules, compileRules } from '@crosstie/kube/cel'
 import {
   type DefinitionChecks,
   definitionWarnings,

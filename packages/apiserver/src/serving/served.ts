@@ -1,5 +1,5 @@
+import { compileRules, type Rules } from '@crosstie/cel'
 import { apiVersionOf, type KubeObject, parseApiVersion, type ResourceType } from '@crosstie/kube'
-import { compileRules, type Rules } from '@crosstie/kube/cel'
 import { FieldManager } from '@crosstie/kube/patch'
 import { type CompiledSchema, compileSchema } from '@crosstie/kube/schema'
 import type { Definition, Version } from '../definitions/definition.js'

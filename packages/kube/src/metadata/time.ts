@@ -1,5 +1,4 @@
-import { quote } from '../print.js'
-import { daysIn } from '../schema/formats/time.js'
+import { daysIn, quote } from '@crosstie/cel/kubernetes'
 
 /** RFC 3339 to the second, in UTC: how all times of metadata are written. */
 export function readTime(text: string): { readonly time?: string; readonly error?: string } {

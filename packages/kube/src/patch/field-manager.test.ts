@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import fc from 'fast-check'
 import { StatusError } from '../errors.js'
 import { clone, equal } from '../json.js'
 import type { KubeObject } from '../object.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { type ApplyResult, FieldManager } from './index.js'
 
 /**

@@ -1,9 +1,9 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { timestamp } from '../clock.js'
 import { badRequest, StatusError } from '../errors.js'
 import { equal, isObject } from '../json.js'
 import { parseApiVersion } from '../kind.js'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../object.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { type Comparison, compare } from './compare.js'
 import { type Conflict, conflictError, withoutAllowed } from './conflict.js'
 import {

@@ -1,5 +1,5 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { getOwn, isObject } from '../json.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { elementJson } from './field-set.js'
 
 /**

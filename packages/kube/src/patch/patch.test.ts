@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { StatusError } from '../errors.js'
 import { clone } from '../json.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from './index.js'
 
 /** What the libraries that kube-apiserver 1.34 is built with made of generated inputs. */

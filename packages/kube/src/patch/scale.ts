@@ -1,5 +1,5 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import type { ManagedFieldsEntry } from '../object.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { FieldManager } from './field-manager.js'
 import { difference, fieldElement, has, isEmpty, singleton } from './field-set.js'
 import { decodeManagers, encodeManagers, type Managers } from './managers.js'

@@ -1,6 +1,6 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { badRequest, StatusError } from '../errors.js'
 import { equal, getOwn, isObject, setOwn } from '../json.js'
-import type { JSONSchemaProps } from '../schema/types.js'
 import { goText, goType } from './gotext.js'
 import { jsonType, unprocessable } from './json-patch.js'
 

@@ -1,4 +1,4 @@
-import { runeCount } from '../text.js'
+import { runeCount } from '@crosstie/cel/kubernetes'
 import type { SchemaNode } from './node.js'
 import {
   arrayKind,

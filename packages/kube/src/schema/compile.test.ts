@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import fc from 'fast-check'
 import { fieldErrorText } from '../errors.js'
 import { compileSchema } from './compile.js'
-import type { JSONSchemaProps } from './types.js'
 
 const crontab: JSONSchemaProps = {
   type: 'object',

@@ -1,3 +1,4 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrorText } from '../errors.js'
 import { getOwn, setOwn } from '../json.js'
 import { decodeMeta } from '../metadata/decode.js'
@@ -11,7 +12,6 @@ import { duplicates } from './lists.js'
 import { SchemaNode } from './node.js'
 import { prune } from './prune.js'
 import { withPrunedDefaults } from './pruned-defaults.js'
-import type { JSONSchemaProps } from './types.js'
 
 type Value = unknown
 type Obj = Readonly<Record<string, unknown>>

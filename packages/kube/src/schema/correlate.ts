@@ -1,5 +1,5 @@
+import { printNumber, quote } from '@crosstie/cel/kubernetes'
 import { equal, getOwn } from '../json.js'
-import { printNumber, quote } from '../print.js'
 import type { SchemaNode } from './node.js'
 
 /**

@@ -1,8 +1,8 @@
+import { isDNS1035Label } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from '../errors.js'
 import { getOwn } from '../json.js'
 import { decodeMeta } from '../metadata/decode.js'
 import { validateObjectMeta } from '../metadata.js'
-import { isDNS1035Label } from '../names.js'
 import { type SchemaNode, someEmbeddedResource } from './node.js'
 
 /** Complaints about embedded resources: they must name their kind and carry sound metadata. */

@@ -1,6 +1,6 @@
+import { printFloat, printNumber, quote } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from '../errors.js'
 import { getOwn } from '../json.js'
-import { printFloat, printNumber, quote } from '../print.js'
 import { acceptsKind, check, hasDuplicates, isAbove, isBelow, isMultiple, isTooLong, isTooShort } from './check.js'
 import type { Correlation } from './correlate.js'
 import type { SchemaNode } from './node.js'

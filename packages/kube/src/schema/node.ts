@@ -1,6 +1,6 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { getOwn } from '../json.js'
 import { rulesOf, type ValueRules } from './rules.js'
-import type { JSONSchemaProps } from './types.js'
 
 /**
  * One place in a schema, prepared for repeated use: children are made when an

@@ -1,8 +1,8 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { getOwn, isObject, type Json } from '../json.js'
 import { coerceEmbedded } from './coerce.js'
 import { SchemaNode, someDefault, someEmbeddedResource } from './node.js'
 import { prune } from './prune.js'
-import type { JSONSchemaProps } from './types.js'
 
 /** The way from an object to a value in it: keys, and one that stands for any item of a list. */
 type Path = readonly (string | typeof ITEM)[]

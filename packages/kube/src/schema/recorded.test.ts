@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { printJson } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrorBody } from '../errors.js'
 import { clone } from '../json.js'
-import { printJson } from '../print.js'
 import { coerceEmbedded } from './coerce.js'
 import { compileSchema } from './compile.js'
-import { formatCheck } from './formats/index.js'
 import { SchemaNode } from './node.js'
-import type { JSONSchemaProps } from './types.js'
 
 // Random schemas and objects, with what the Go packages of Kubernetes 1.34.4 made of them.
 interface Recorded {
@@ -60,11 +59,3 @@ for (const op of Object.keys(ours)) {
     }
   })
 }
-
-test('formats agree with kube-apiserver', () => {
-  for (const [format, texts] of Object.entries(load('formats.json') as Record<string, Record<string, boolean>>)) {
-    for (const [text, want] of Object.entries(texts)) {
-      assert.equal(formatCheck(format)!(text), want, `${format} ${JSON.stringify(text)}`)
-    }
-  }
-})

@@ -1,7 +1,7 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { type FormatCheck, formatCheck, upcomingFormatCheck } from '@crosstie/cel/kubernetes'
 import { RE2JS } from 're2js'
 import { equal } from '../json.js'
-import { type FormatCheck, formatCheck, upcomingFormatCheck } from './formats/index.js'
-import type { JSONSchemaProps } from './types.js'
 
 /** The kinds of JSON values, as bits. An integer is a number that fits int64. */
 export const stringKind = 1

@@ -1,3 +1,4 @@
+import { ExpressionEnvironment, type ExpressionProgram } from '@crosstie/cel'
 import {
   FieldPathError,
   findFieldValue,
@@ -7,7 +8,6 @@ import {
   parseJson,
   stringify,
 } from '@crosstie/kube'
-import { ExpressionEnvironment, type ExpressionProgram } from '@crosstie/kube/cel'
 import type { ManagedKind } from '../definition/define.js'
 import { unionOf } from '../definition/openapi.js'
 import type { NamedSight } from '../external/reach.js'

@@ -1,5 +1,5 @@
+import { admissionEnvironment, CompileError, type ExpressionEnvironment, type VariableType } from '@crosstie/cel'
 import { isObject, type KubeObject, type ResourceType } from '@crosstie/kube'
-import { admissionEnvironment, CompileError, type ExpressionEnvironment, type VariableType } from '@crosstie/kube/cel'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import type { ExpressionCheck, ExpressionUse } from '../../builtin/index.js'
 import { compileIn, environmentFor } from '../webhooks/expressions.js'

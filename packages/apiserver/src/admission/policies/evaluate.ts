@@ -1,4 +1,4 @@
-import type { Inputs } from '@crosstie/kube/cel'
+import type { Inputs } from '@crosstie/cel'
 import type { Bindings } from '../webhooks/bindings.js'
 import { evaluateConditions } from '../webhooks/conditions.js'
 import { type Budget, type Compiled, evaluate, OutOfBudget } from '../webhooks/expressions.js'

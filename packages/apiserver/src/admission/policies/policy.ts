@@ -1,5 +1,5 @@
+import type { ExpressionEnvironment } from '@crosstie/cel'
 import { isObject, type KubeObject } from '@crosstie/kube'
-import type { ExpressionEnvironment } from '@crosstie/kube/cel'
 import { type Conditions, compileConditions } from '../webhooks/conditions.js'
 import { type Compiled, compileIn, environmentFor } from '../webhooks/expressions.js'
 import { type Matcher, matcherOf } from '../webhooks/match.js'

@@ -1,5 +1,5 @@
+import { type AuthorizationChecker, authorizerInput, requestResourceInput } from '@crosstie/cel'
 import type { ResourceType } from '@crosstie/kube'
-import { type AuthorizationChecker, authorizerInput, requestResourceInput } from '@crosstie/kube/cel'
 import type { Authorizer } from '../../access/authorize.js'
 import { serviceAccountGroups, serviceAccountUser } from '../../access/user.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'

@@ -1,5 +1,5 @@
+import type { ExpressionEnvironment, Inputs } from '@crosstie/cel'
 import { forbidden, isObject, type StatusError } from '@crosstie/kube'
-import type { ExpressionEnvironment, Inputs } from '@crosstie/kube/cel'
 import { aggregate } from '../../access/rbac.js'
 import type { AdmissionAttributes } from './attributes.js'
 import { type Budget, type Compiled, compileIn, evaluate, OutOfBudget } from './expressions.js'

@@ -4,7 +4,7 @@ import {
   type ExpressionEnvironment,
   type ExpressionProgram,
   type Inputs,
-} from '@crosstie/kube/cel'
+} from '@crosstie/cel'
 
 /** A CEL expression of a webhook or policy, or why there is none. */
 export type Compiled = { readonly text: string } & (

@@ -1,7 +1,6 @@
+import { isRequestURI, quote } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from '../../errors.js'
 import { getOwn } from '../../json.js'
-import { quote } from '../../print.js'
-import { isRequestURI } from '../formats/uri.js'
 import type { CustomResourceDefinition } from './types.js'
 
 const annotation = 'api-approved.kubernetes.io'

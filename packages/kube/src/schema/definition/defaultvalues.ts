@@ -1,3 +1,4 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors, fieldErrorText } from '../../errors.js'
 import { equal, getOwn } from '../../json.js'
 import { check } from '../check.js'
@@ -6,7 +7,6 @@ import { embeddedErrors } from '../embedded.js'
 import { explain } from '../explain.js'
 import { SchemaNode } from '../node.js'
 import { prune } from '../prune.js'
-import type { JSONSchemaProps } from '../types.js'
 import { additionalSchema, itemSchema } from './walk.js'
 
 const { invalid } = fieldErrors

@@ -1,5 +1,5 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { getOwn } from '../../json.js'
-import type { JSONSchemaProps } from '../types.js'
 import { additionalSchema } from './walk.js'
 
 /** Where a JSON path such as `.spec.color` leads in a schema, or why nowhere. */

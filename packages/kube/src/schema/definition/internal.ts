@@ -1,6 +1,6 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { Printed, printJson } from '@crosstie/cel/kubernetes'
 import { equal } from '../../json.js'
-import { Printed, printJson } from '../../print.js'
-import type { JSONSchemaProps } from '../types.js'
 import type {
   Conversion,
   DefinitionNames,

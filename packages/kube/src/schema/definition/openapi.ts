@@ -1,6 +1,6 @@
+import type { JSONSchemaProps, ValidationRule } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from '../../errors.js'
 import { getOwn } from '../../json.js'
-import type { JSONSchemaProps, ValidationRule } from '../types.js'
 import { findField } from './fieldpath.js'
 import { printItems } from './internal.js'
 import { structuralProblem } from './structural.js'

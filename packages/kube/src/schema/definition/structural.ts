@@ -1,7 +1,7 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { RE2JS } from 're2js'
 import { type FieldError, fieldErrors, fieldErrorText, messageOf } from '../../errors.js'
 import { getOwn } from '../../json.js'
-import type { JSONSchemaProps } from '../types.js'
 import { additionalSchema, isStated, itemSchema } from './walk.js'
 
 const { required, invalid, forbidden } = fieldErrors

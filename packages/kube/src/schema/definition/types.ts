@@ -1,5 +1,5 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import type { ObjectMeta } from '../../object.js'
-import type { JSONSchemaProps } from '../types.js'
 
 /** apiextensions.k8s.io/v1 CustomResourceDefinition. */
 export interface CustomResourceDefinition {

@@ -1,7 +1,7 @@
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors, fieldErrorText } from '../../errors.js'
 import { equal } from '../../json.js'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../metadata.js'
-import type { JSONSchemaProps } from '../types.js'
 import { approvalErrors } from './approval.js'
 import { defaultErrors, hasUnprunedDefault } from './defaultvalues.js'
 import { type InternalSpec, noNames, printSchema, schemasOf, toInternal } from './internal.js'

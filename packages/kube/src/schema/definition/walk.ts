@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../types.js'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 
 /** Is there a schema, here or anywhere below, junctors included, of which the answer holds? */
 export function schemaHas(

@@ -1,6 +1,5 @@
-import { quote } from '../../print.js'
-import { formatCheck } from '../formats/index.js'
-import type { JSONSchemaProps } from '../types.js'
+import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { formatCheck, quote } from '@crosstie/cel/kubernetes'
 import { schemasOf, toInternal } from './internal.js'
 import type { CustomResourceDefinition } from './types.js'
 import { schemaHas } from './walk.js'

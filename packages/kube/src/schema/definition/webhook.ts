@@ -1,6 +1,5 @@
+import { isDNS1123Subdomain, quote } from '@crosstie/cel/kubernetes'
 import { type FieldError, fieldErrors } from '../../errors.js'
-import { isDNS1123Subdomain } from '../../names.js'
-import { quote } from '../../print.js'
 import type { WebhookClientConfig } from './types.js'
 
 const { required, invalid } = fieldErrors

@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
+import { type Client, groupResource, Metrics, steadyClock } from '@crosstie/kube'
+import type { ConversionService, ManagedKind } from '@crosstie/resources'
+import { parseAddress } from '../../daemon/address.js'
+import { ControlPlane } from '../../daemon/control-plane.js'
+import { convertedKinds, startConversions } from '../../daemon/conversions.js'
+import { featureOptions, featuresOf } from '../../daemon/features.js'
+import { serveMetrics } from '../../daemon/health.js'
+import { logOptions, logTo } from '../../daemon/log.js'
+import { callsOption, providerOptions, providersOf } from '../../daemon/providers.js'
+import { unreadyUntilServed } from '../../daemon/readiness.js'
+import { loadRegistry } from '../../daemon/registry.js'
+import { type Command, countOf, EXIT_OK } from '../command.js'
+
+const NAME = 'crosstie-controllers'
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
+/** What is still being done when leadership is lost must end before somebody else may begin. */
+const HANDOVER_MS = 3_000
+
+export const controllers: Command = {
+  name: 'controllers',
+  usage: 'crosstie controllers [--kubeconfig FILE] [--context NAME] [--shards N]',
+  summary: 'Run the controllers on a Kubernetes API that is already there, in the foreground.',
+  options: {
+    kubeconfig: {
+      type: 'string',
+      value: 'FILE',
+      help: 'How to reach the API (default $KUBECONFIG, or the pod itself)',
+    },
+    context: { type: 'string', value: 'NAME', help: 'Which context of the kubeconfig (default its current one)' },
+    namespace: { type: 'string', value: 'NAME', help: "Where the leases are (default the pod's, or default)" },
+    shards: { type: 'string', value: 'N', help: 'Split the objects into N parts among all processes', default: '1' },
+    standalone: { type: 'boolean', help: 'Take no lease: there is no other process' },
+    'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
+    metrics: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Where to serve /metrics, /livez and /readyz (default nowhere)',
+    },
+    conversions: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Where to convert versions of kinds, if they have several; the API server must reach it (default nowhere)',
+    },
+    'conversion-service': {
+      type: 'string',
+      value: 'NAME:PORT',
+      help: 'The Service in --namespace by which the API server reaches it',
+    },
+    'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    'calls-per-second': callsOption,
+    ...providerOptions,
+    ...featureOptions,
+    ...logOptions,
+  },
+  words: 0,
+  async run({ values, signal, out, err }) {
+    const log = logTo(err, values)
+    const text = (name: string) => (typeof values[name] === 'string' ? String(values[name]) : undefined)
+    const shards = countOf(values, 'shards')
+    const pollSeconds = countOf(values, 'poll-seconds')
+    const callsPerSecond = countOf(values, 'calls-per-second')
+    const file = text('kubeconfig')
+    const access = await findAccess({ ...(file ? { file: resolve(file) } : {}), context: text('context') })
+    using client = new HttpClient(access, { log })
+    const metrics = new Metrics()
+    const features = featuresOf(values)
+    const registry = await loadRegistry(providersOf(values))
+    const at = text('metrics')
+    const unready = unreadyUntilServed(client, registry)
+    await using _metrics =
+      at === undefined ? undefined : await serveMetrics(metrics, parseAddress(at, '--metrics'), unready)
+
+    const namespace = text('namespace') ?? ownNamespace()
+    const converting = text('conversions')
+    const place = { client, namespace, service: serviceOf(text('conversion-service'), namespace) }
+    if (converting === undefined) warnOfVersions(registry.kinds, log)
+    await using conversions =
+      converting === undefined
+        ? undefined
+        : await startConversions(
+            registry.kinds,
+            { ...place, address: parseAddress(converting, '--conversions') },
+            signal,
+          )
+    const plane = { registry, client, metrics, log, watchList: true, cached: true, features } as const
+    const skipDefinitions = values['skip-definitions'] === true
+    const options = { ...plane, pollSeconds, callsPerSecond, skipDefinitions, conversion: conversions?.endpoint }
+    const group = { client, log, namespace, identity: identity() }
+    out(`starting: controllers on ${access.server}`)
+    if (values['standalone']) await standAlone(options, signal)
+    else if (shards > 1) await takePart(options, { ...group, count: shards }, signal)
+    else await leadWhenElected(options, group, signal)
+    log.info('stopping')
+    return EXIT_OK
+  },
+}
+
+function serviceOf(text: string | undefined, namespace: string): ConversionService | undefined {
+  if (text === undefined) return undefined
+  const { host: name, port } = parseAddress(text, '--conversion-service')
+  return { namespace, name, port }
+}
+
+function warnOfVersions(kinds: readonly ManagedKind[], log: Log): void {
+  const names = convertedKinds(kinds).map(({ type }) => groupResource(type))
+  if (names.length === 0) return
+  log.warn('older versions of kinds are not served: name --conversions HOST:PORT, where the API server reaches this', {
+    kinds: names,
+  })
+}
+
+type Options = ConstructorParameters<typeof ControlPlane>[0]
+
+interface Group {
+  readonly client: Client
+  readonly log: Log
+  readonly namespace: string
+  readonly identity: string
+}
+
+async function standAlone(options: Options, signal: AbortSignal): Promise<void> {
+  await using _plane = new ControlPlane(options)
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+async function leadWhenElected(options: Options, group: Group, signal: AbortSignal): Promise<void> {
+  const lock = new LeaseLock({ ...group, clock: steadyClock, name: NAME, durationMs: PATIENCE.durationMs })
+  const lead = async (leading: AbortSignal) => {
+    const plane = new ControlPlane(options)
+    if (!leading.aborted) await once(leading, 'abort')
+    await plane.stop(HANDOVER_MS)
+  }
+  await runElection({ lock, lead, log: group.log }, signal)
+}
+
+async function takePart(options: Options, group: Group & { count: number }, signal: AbortSignal): Promise<void> {
+  const share = new Shards({ ...group, name: NAME })
+  await using _plane = new ControlPlane({ ...options, share })
+  await share.run(signal)
+}
+
+/** Unique among all processes that were ever started. */
+function identity(): string {
+  return `${hostname()}_${process.pid}_${Date.now().toString(36)}`
+}
+
+function ownNamespace(): string {
+  return existsSync(NAMESPACE_FILE) ? readFileSync(NAMESPACE_FILE, 'utf8').trim() : 'default'
+}

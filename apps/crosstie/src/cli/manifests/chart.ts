@@ -1,0 +1,130 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { loadRegistry, providerNames } from '../../daemon/registry.js'
+import { ownVersion } from '../version/command.js'
+import { definitions, type Part, workload, yamlOf } from './objects.js'
+
+/** Stand in the objects where a value of the chart belongs; letters only, so that YAML leaves them bare. */
+const blanks: Readonly<Record<string, string>> = {
+  CHARTNAMESPACE: '{{ .Release.Namespace | quote }}',
+  CHARTIMAGE: '{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}',
+  CHARTREPLICAS: '{{ int .Values.replicas }}',
+  CHARTSHARDS: '{{ int .Values.shards }}',
+  CHARTPROVIDERS: '{{ join "," .Values.providers }}',
+}
+
+/** Places in the text where people may add something. */
+const openings: readonly { readonly part: string; readonly at: RegExp; readonly text: string }[] = [
+  {
+    part: 'serviceaccount',
+    at: /^metadata:\n/m,
+    text: 'metadata:\n{{- with .Values.serviceAccount.annotations }}\n  annotations:\n    {{- toYaml . | nindent 4 }}\n{{- end }}\n',
+  },
+  {
+    part: 'deployment',
+    at: /^( +)resources:\n(?:\1 .*\n)+/m,
+    text: '$1resources:\n$1  {{- toYaml .Values.resources | nindent 10 }}\n',
+  },
+  {
+    part: 'deployment',
+    at: /^( +)env:\n/m,
+    text: '$1env:\n$1{{- with .Values.env }}\n$1{{- toYaml . | nindent 8 }}\n$1{{- end }}\n',
+  },
+]
+
+const HEADER = "# Written by scripts/chart.mjs from what 'crosstie manifests' prints. Do not edit.\n"
+
+/**
+ * The files of the Helm chart, by path. Helm installs kinds once and never
+ * changes them, so they are not part of it unless asked for.
+ */
+export async function chartFiles({ kinds = false } = {}): Promise<ReadonlyMap<string, string>> {
+  const registry = await loadRegistry(providerNames)
+  const version = await ownVersion()
+  const deployment = {
+    namespace: 'CHARTNAMESPACE',
+    image: 'CHARTIMAGE',
+    replicas: 'CHARTREPLICAS',
+    shards: 'CHARTSHARDS',
+    providers: 'CHARTPROVIDERS',
+  }
+  const files = new Map([
+    ['Chart.yaml', chartYaml(version)],
+    ['values.yaml', VALUES.replace('PROVIDERS', providerNames.map((name) => `\n  - ${name}`).join(''))],
+  ])
+  for (const { name, objects } of kinds ? definitions(registry, deployment.namespace) : []) {
+    files.set(`crds/${name}.yaml`, HEADER + yamlOf(objects))
+  }
+  for (const part of workload(registry, deployment)) files.set(`templates/${part.name}.yaml`, template(part))
+  return files
+}
+
+function template({ name, objects, provider }: Part): string {
+  let text = yamlOf(objects)
+  for (const { part, at, text: opened } of openings) {
+    if (part !== name) continue
+    if (!at.test(text)) throw new Error(`the chart has no place for ${opened}`)
+    text = text.replace(at, opened)
+  }
+  for (const [blank, value] of Object.entries(blanks)) text = text.replaceAll(blank, value)
+  const whole = HEADER + text
+  return provider ? `{{- if has "${provider}" .Values.providers }}\n${whole}{{- end }}\n` : whole
+}
+
+const chartYaml = (version: string) => `${HEADER}apiVersion: v2
+name: crosstie
+description: Controllers of Crosstie, a control plane for infrastructure.
+type: application
+version: ${version}
+appVersion: "${version}"
+kubeVersion: ">=1.29.0-0"
+`
+
+const VALUES = `${HEADER}# Which kinds are managed: rights are given for these only. The kinds themselves come from 'crosstie manifests --only crds'.
+providers:PROVIDERS
+
+image:
+  # Build it with deploy/Dockerfile and push it to where your cluster pulls from.
+  repository: crosstie
+  # Absent: the version of the chart.
+  tag: ""
+
+# One leads, the others wait to take over.
+replicas: 2
+# Above 1 the objects are split into so many parts, and all replicas work.
+shards: 1
+
+serviceAccount:
+  # Such as the role that a cloud gives to the account.
+  annotations: {}
+
+# Further environment variables of the controllers.
+env: []
+
+resources:
+  requests:
+    cpu: 100m
+    memory: 256Mi
+  limits:
+    memory: 1Gi
+`
+
+/** The paths of files that are missing, differ, or should not be there. */
+export async function oldFiles(folder: string, files: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const there = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const held = there.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const surplus = held.map((path) => path.slice(folder.length + 1)).filter((path) => !files.has(path))
+  const old: string[] = [...surplus]
+  for (const [path, text] of files) {
+    if ((await readFile(join(folder, path), 'utf8').catch(() => undefined)) !== text) old.push(path)
+  }
+  return old.sort()
+}
+
+export async function writeChart(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+}

@@ -1,0 +1,210 @@
+import { encodeYaml } from '@crosstie/apiserver/yaml'
+import type { Json, KubeObject } from '@crosstie/kube'
+import { aggregateClassCrd, aggregateCrd, type ManagedKind, operatorRoles, type Provider } from '@crosstie/resources'
+import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
+import type { Registry } from '../../daemon/registry.js'
+import {
+  clusterRole,
+  commonRights,
+  conversionRights,
+  leaseRights,
+  OBJECTS_LABEL,
+  providerRights,
+  role,
+} from './rights.js'
+
+/** How the controllers run in a cluster. Numbers may be text that something else fills in. */
+export interface Deployment {
+  readonly namespace: string
+  readonly image: string
+  readonly replicas: number | string
+  readonly shards: number | string
+  /** What `--providers` says. */
+  readonly providers: string
+}
+
+/** Objects that belong together: a file of a chart. */
+export interface Part {
+  readonly name: string
+  readonly objects: readonly KubeObject[]
+  /** Only when this provider is wanted. */
+  readonly provider?: string
+}
+
+const NAME = 'crosstie'
+const PORT = 8080
+const CONVERSION_PORT = 9443
+const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/component': 'controllers' }
+const matchLabels = labels
+
+/** The kinds that a control plane brings: those of everybody, and those of each provider. */
+export function definitions({ providers, claims }: Registry, namespace: string): readonly Part[] {
+  const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
+  const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
+  return [
+    { name: 'common', objects: [aggregateCrd(), aggregateClassCrd(), ...common] },
+    ...providers.map((provider) => ({
+      name: provider.name,
+      provider: provider.name,
+      objects: definitionsOf(provider, namespace),
+    })),
+  ]
+}
+
+function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): readonly KubeObject[] {
+  // The controllers write into it what their certificate is signed by.
+  const conversion = { service: { namespace, name: CONVERSION_SERVICE, port: CONVERSION_PORT } }
+  const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
+  return [
+    ...kinds.flatMap((kind) => [kind.crd(conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]),
+    ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()]),
+    ...claims.map((kind) => kind.crd()),
+  ]
+}
+
+export function namespaceOf({ namespace }: Deployment): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { ...labels } } }
+}
+
+/** All that runs the controllers, beside the namespace and the kinds. */
+export function workload({ providers, kinds, claims }: Registry, deployment: Deployment): readonly Part[] {
+  const { namespace } = deployment
+  const account = { name: NAME, namespace }
+  const converted = convertedKinds(kinds)
+  return [
+    { name: 'serviceaccount', objects: [serviceAccount(deployment)] },
+    { name: 'rbac', objects: clusterRole('crosstie-controllers', account, { rules: commonRights(claims) }, labels) },
+    { name: 'rbac-leases', objects: role('crosstie-leases', account, { rules: leaseRights }, labels) },
+    ...providers.map((provider) => ({
+      name: `rbac-${provider.name}`,
+      provider: provider.name,
+      objects: [
+        ...clusterRole(`crosstie-provider-${provider.name}`, account, { rules: providerRights(provider) }, labels),
+        ...(provider.name === 'kubernetes' ? clusterRole('crosstie-objects', account, whatIsGranted, labels) : []),
+      ],
+    })),
+    { name: 'operator-roles', objects: operatorRoles(claims, kinds) },
+    { name: 'deployment', objects: [deploymentOf(deployment, converted.length > 0)] },
+    { name: 'service', objects: [service(deployment)] },
+    ...(converted.length > 0 ? [{ name: 'conversions', objects: conversionObjects(deployment, converted) }] : []),
+    { name: 'poddisruptionbudget', objects: [disruptionBudget(deployment)] },
+  ]
+}
+
+/** What Objects may do in their own cluster is for its administrators to say, by roles that carry the label. */
+const whatIsGranted = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [OBJECTS_LABEL]: 'true' } }] } }
+
+const metadataIn = ({ namespace }: Deployment) => ({ name: NAME, namespace, labels: { ...labels } })
+
+function serviceAccount(deployment: Deployment): KubeObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadataIn(deployment) }
+}
+
+function deploymentOf(deployment: Deployment, converts: boolean): KubeObject {
+  const { replicas } = deployment
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadataIn(deployment),
+    spec: {
+      replicas,
+      selector: { matchLabels },
+      template: { metadata: { labels: { ...labels } }, spec: podSpec(deployment, converts) },
+    },
+  }
+}
+
+function podSpec(deployment: Deployment, converts: boolean): object {
+  return {
+    serviceAccountName: NAME,
+    terminationGracePeriodSeconds: 30,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    affinity: {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 100, podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels } } },
+        ],
+      },
+    },
+    containers: [container(deployment, converts)],
+  }
+}
+
+function container({ image, shards, providers }: Deployment, converts: boolean): object {
+  const probe = (path: string) => ({ httpGet: { path, port: 'metrics' }, timeoutSeconds: 5 })
+  return {
+    name: 'controllers',
+    image,
+    args: [
+      'controllers',
+      // They come with these manifests, so that the controllers need no right to change kinds.
+      '--skip-definitions',
+      '--namespace=$(POD_NAMESPACE)',
+      `--providers=${providers}`,
+      `--shards=${shards}`,
+      `--metrics=0.0.0.0:${PORT}`,
+      ...(converts ? conversionArgs : []),
+      '--log-format=json',
+    ],
+    env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
+    ports: [
+      { name: 'metrics', containerPort: PORT },
+      ...(converts ? [{ name: 'conversions', containerPort: CONVERSION_PORT }] : []),
+    ],
+    livenessProbe: { ...probe('/livez'), periodSeconds: 20, failureThreshold: 6 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 10 },
+    resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+  }
+}
+
+function service(deployment: Deployment): KubeObject {
+  const annotations = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(PORT) }
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...metadataIn(deployment), name: `${NAME}-metrics`, annotations },
+    // Each process counts for itself, so each has an address of its own.
+    spec: { clusterIP: 'None', selector: matchLabels, ports: [{ name: 'metrics', port: PORT, targetPort: 'metrics' }] },
+  }
+}
+
+const conversionArgs = [
+  `--conversions=0.0.0.0:${CONVERSION_PORT}`,
+  `--conversion-service=${CONVERSION_SERVICE}:${CONVERSION_PORT}`,
+]
+
+/** How the API server reaches those who convert, and their right to say what to trust. */
+function conversionObjects(deployment: Deployment, kinds: readonly ManagedKind[]): readonly KubeObject[] {
+  const ports = [{ name: 'conversions', port: CONVERSION_PORT, targetPort: 'conversions' }]
+  const account = { name: NAME, namespace: deployment.namespace }
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { ...metadataIn(deployment), name: CONVERSION_SERVICE },
+      // Who waits to lead, or for the API to serve all kinds, converts as well.
+      spec: { selector: matchLabels, ports, publishNotReadyAddresses: true },
+    },
+    ...clusterRole(CONVERSION_SERVICE, account, { rules: conversionRights(kinds) }, labels),
+  ]
+}
+
+function disruptionBudget(deployment: Deployment): KubeObject {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadataIn(deployment),
+    // All but one: it also lets a node go when there is but one.
+    spec: { maxUnavailable: 1, selector: { matchLabels } },
+  }
+}
+
+/** Objects as documents of one file. */
+export function yamlOf(objects: readonly KubeObject[]): string {
+  return objects.map((object) => encodeYaml(object as unknown as Json)).join('---\n')
+}

@@ -1,0 +1,246 @@
+import {
+  groupKind,
+  groupResource,
+  ignoring,
+  isForbidden,
+  isNotFound,
+  type KubeObject,
+  messageOf,
+  type ObjectKey,
+  type ResourceType,
+  systemClock,
+  timestamp,
+} from '@crosstie/kube'
+import {
+  aggregateType,
+  type ClaimKind,
+  failedPlan,
+  Imagination,
+  imagineClaim,
+  type ManagedKind,
+  type Plan,
+  type PlannedResource,
+  plan,
+  planOf,
+  type Subject,
+  tryApply,
+} from '@crosstie/resources'
+import { callBudgets } from '../../daemon/budgets.js'
+import { featureOptions, featuresOf } from '../../daemon/features.js'
+import { providerOptions, providersOf } from '../../daemon/providers.js'
+import { loadRegistry, type Registry } from '../../daemon/registry.js'
+import { inOrder } from '../apply/apply.js'
+import { type Command, type Input, textsOf, UsageError } from '../command.js'
+import { type Api, accessOptions, namespaceOptions } from '../shared/access.js'
+import { adviceFor } from '../shared/advice.js'
+import type { ServedKind } from '../shared/kinds.js'
+import { type Manifest, readManifests } from '../shared/manifests.js'
+import { listAll } from '../shared/objects.js'
+
+/** What every command that plans can be told. */
+export const planningOptions: Command['options'] = {
+  filename: {
+    type: 'string',
+    short: 'f',
+    multiple: true,
+    value: 'FILE',
+    help: 'Plan for these manifests, as if they were applied: a file, a folder, or - (repeatable)',
+  },
+  all: { type: 'boolean', help: 'Plan for every managed resource' },
+  delete: { type: 'boolean', help: 'Plan as if the objects were deleted' },
+  force: { type: 'boolean', help: 'With -f: take over fields that somebody else applied' },
+  'field-manager': {
+    type: 'string',
+    value: 'NAME',
+    help: 'With -f: whose fields those of new objects are',
+    default: 'crosstie',
+  },
+  ...namespaceOptions,
+  ...providerOptions,
+  ...featureOptions,
+  ...accessOptions,
+}
+
+/** A plan for what the command line names. Nothing is changed anywhere. */
+export async function planFor(input: Input, api: Api): Promise<Plan> {
+  const { values, words, signal, progress } = input
+  const files = textsOf(values, 'filename')
+  const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
+  if (ways !== 1) throw new UsageError('say what to plan for: -f FILE, KIND/NAME, KIND, or --all')
+  const registry = await loadRegistry(providersOf(values))
+  const world = new Imagination(api.client)
+  const scene: Scene = { input, api, world, registry }
+  const {
+    subjects: named,
+    claims,
+    failed,
+  } = await progress.during('reading the objects', async () =>
+    files.length > 0 ? await applied(scene, await readManifests(files)) : await chosen(scene),
+  )
+  const bindings = await servedBindings(api, registry)
+  const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, bindings }, kind, key, signal)))
+  const subjects = distinct([...named, ...met.flatMap((claim) => claim.subjects)])
+  if (values['delete']) await imagineDeletions(world, subjects)
+  const options = {
+    world,
+    features: featuresOf(values),
+    budgets: callBudgets(),
+  }
+  const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
+    plan(options, subjects, signal),
+  )
+  return planOf(
+    [...resources, ...failed],
+    met.map(({ claim }) => claim),
+  )
+}
+
+/** The control plane may have been started with fewer providers than are known here; what it does not serve meets no claim. */
+async function servedBindings(api: Api, { bindings }: Registry): Promise<Registry['bindings']> {
+  const served = new Set((await api.kinds()).all.map(groupResource))
+  return bindings.filter(({ managed: { type, classType } }) =>
+    [type, classType].every((each) => served.has(groupResource(each))),
+  )
+}
+
+/** Each object once, as it was named first. */
+function distinct(subjects: readonly Subject[]): readonly Subject[] {
+  const seen = new Set<string>()
+  return subjects.filter(({ kind, key }) => {
+    const name = `${groupResource(kind.type)}/${key.namespace ?? ''}/${key.name}`
+    return !seen.has(name) && seen.add(name)
+  })
+}
+
+interface Scene {
+  readonly input: Input
+  readonly api: Api
+  readonly world: Imagination
+  readonly registry: Registry
+}
+
+type Mutable<T> = T extends readonly (infer E)[] ? E[] : never
+
+interface Chosen {
+  readonly subjects: readonly Subject[]
+  readonly claims: readonly { readonly kind: ClaimKind; readonly key: ObjectKey }[]
+  /** Those that cannot even be planned for. */
+  readonly failed: readonly PlannedResource[]
+}
+
+function kindOf<K extends { readonly type: ResourceType }>(kinds: readonly K[], served: ResourceType): K | undefined {
+  return kinds.find(({ type }) => groupKind(type) === groupKind(served))
+}
+
+/** The objects that the words of the command line mean. */
+async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
+  const { values, words, signal } = input
+  const { kinds: managed } = registry
+  const kinds = await api.kinds()
+  const everything = kinds.all.filter((served) => kindOf(managed, served) || isManaged(served))
+  const targets = values['all'] ? everything.map((kind) => ({ kind, name: undefined })) : kinds.targets(words)
+  const subjects: Subject[] = []
+  const claims: Mutable<Chosen['claims']> = []
+  const strange: ServedKind[] = []
+  for (const { kind: served, name } of targets) {
+    const kind = kindOf(managed, served)
+    const claim = kindOf(registry.claims, served)
+    if (claim && name !== undefined) {
+      await api.client.get(claim.type, api.keyOf(claim.type, name), { signal })
+      claims.push({ kind: claim, key: api.keyOf(claim.type, name) })
+      continue
+    }
+    if (!kind) {
+      // A word such as `managed` may mean kinds of providers that are not ours to plan for.
+      if (name === undefined && (targets.length > 1 || values['all'])) {
+        if (isManaged(served)) strange.push(served)
+        continue
+      }
+      const from = 'only managed resources and claims of the providers of --providers can be planned for'
+      throw new UsageError(`${served.kind} (${served.group || 'core'}) cannot be planned for: ${from}`)
+    }
+    if (name === undefined) {
+      const objects = await listAll(api.client, kind.type, { signal })
+      subjects.push(...objects.map(({ metadata }) => ({ kind, key: keyOf(metadata) })))
+    } else {
+      const key = api.keyOf(kind.type, name)
+      await api.client.get(kind.type, key, { signal })
+      subjects.push({ kind, key })
+    }
+  }
+  await tellOfStrange(input, api, strange)
+  return { subjects, claims, failed: [] }
+}
+
+/** Aggregates only hold others together. */
+const isManaged = (served: ServedKind): boolean =>
+  served.categories.includes('managed') && groupResource(served) !== groupResource(aggregateType)
+
+/** That nothing is planned for must not look as if nothing would be done. */
+async function tellOfStrange({ signal, err }: Input, { client }: Api, strange: readonly ServedKind[]): Promise<void> {
+  for (const served of strange) {
+    // Whoever may not see them knows that others look after them.
+    const { length = 0 } = (await listAll(client, served, { signal }).catch(ignoring(isForbidden))) ?? {}
+    if (length > 0) err(`Not in the plan: ${length} ${groupResource(served)}. Name their provider with --providers.`)
+  }
+}
+
+/** What manifests would make of the objects, in the order in which they need each other. */
+async function applied({ input, api, world, registry }: Scene, manifests: readonly Manifest[]): Promise<Chosen> {
+  const { values, signal } = input
+  const kinds = await api.kinds()
+  const subjects: Subject[] = []
+  const claims: Mutable<Chosen['claims']> = []
+  const failed: PlannedResource[] = []
+  const how = { force: values['force'] === true, fieldManager: String(values['field-manager']), signal }
+  for (const { object, source } of inOrder(manifests)) {
+    const served = kinds.of(object)
+    if (!served) throw new UsageError(`${source}: the server has no ${object.kind} of ${object.apiVersion}`)
+    const kind = kindOf(registry.kinds, served)
+    const claim = kindOf(registry.claims, served)
+    const wanted = placed(object, served.namespaced ? api.namespace : undefined)
+    try {
+      const { object: after, as } = await tryApply(api.client, served, wanted, how)
+      world.imagine(served, kind ? inVersion(kind, after) : after)
+      if (kind) subjects.push({ kind, key: keyOf(after.metadata), object: as })
+      else if (isManaged(served)) failed.push(failedPlan({ type: served }, keyOf(after.metadata), UNKNOWN_PROVIDER))
+      if (claim) claims.push({ kind: claim, key: keyOf(after.metadata) })
+    } catch (error) {
+      signal.throwIfAborted()
+      // Its namespace is in the same files: it can be imagined, but nobody has checked it.
+      if (!kind && isNotFound(error)) world.imagine(served, wanted)
+      else if (kind) failed.push(failedPlan(kind, keyOf(wanted.metadata), `${source}: ${withAdvice(error)}`))
+      else throw new Error(`${source}: ${object.kind} ${object.metadata.name}: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  return { subjects, claims, failed }
+}
+
+const UNKNOWN_PROVIDER = 'its provider is none of --providers: name it there, too'
+
+function withAdvice(error: unknown): string {
+  const advice = adviceFor(error)
+  return advice ? `${messageOf(error)}. ${advice}` : messageOf(error)
+}
+
+function placed(object: KubeObject, namespace: string | undefined): KubeObject {
+  return namespace && !object.metadata.namespace ? { ...object, metadata: { ...object.metadata, namespace } } : object
+}
+
+function inVersion(kind: ManagedKind, object: KubeObject): KubeObject {
+  const apiVersion = `${kind.type.group}/${kind.type.version}`
+  if (object.apiVersion === apiVersion) return object
+  return kind.convert ? kind.convert(object, kind.type.version) : { ...object, apiVersion }
+}
+
+async function imagineDeletions(world: Imagination, subjects: readonly Subject[]): Promise<void> {
+  for (const { kind, key } of subjects) {
+    const object = await world.find(kind.type, key)
+    if (object) world.imagineDeleted(kind.type, object, timestamp(systemClock.now()))
+  }
+}
+
+const keyOf = ({ name = '', namespace }: KubeObject['metadata']): ObjectKey => ({
+  name,
+  ...(namespace ? { namespace } : {}),
+})

@@ -1,0 +1,185 @@
+import { sleep } from '@crosstie/controller'
+import { conditionsOf, ignoring, isNotFound, type KubeObject, parseApiVersion, stringify } from '@crosstie/kube'
+import { annotations, type ManagedKind, type Promotion, promote as promoteOne } from '@crosstie/resources'
+import { callBudgets } from '../../daemon/budgets.js'
+import { inParallel } from '../../daemon/parallel.js'
+import { providerOptions, providersOf } from '../../daemon/providers.js'
+import { loadRegistry } from '../../daemon/registry.js'
+import { type Command, EXIT_FAILED, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
+import {
+  asYaml,
+  counted,
+  type Destination,
+  destinationOf,
+  managedKind,
+  surroundings,
+  writeManifests,
+} from '../discover/imports.js'
+import { type Api, accessOptions, openApi } from '../shared/access.js'
+import { durationOf } from '../shared/duration.js'
+import { readManifests } from '../shared/manifests.js'
+import { encoded, objectName } from '../shared/output.js'
+
+const POLICIES = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*']
+const AT_ONCE = 8
+const LOOK_MS = 250
+
+export const promote: Command = {
+  name: 'promote',
+  usage: 'crosstie promote KIND/NAME... | -f FILE|FOLDER [--dry-run] [--policies LIST]',
+  summary: 'Make observed resources managed, without any change to what they stand for.',
+  details: `Copies what was observed into spec.forProvider, plans the result against the provider, and changes
+the object only when that plan calls nobody: a resource whose managing would create, update or delete
+something is refused, with the difference. One write for each object, so an interrupted run is
+simply run again; what is managed already is left alone.`,
+  examples: [
+    { does: 'What would change', line: 'crosstie promote vpc/main --dry-run' },
+    { does: 'All that was discovered', line: 'crosstie promote -f imported/' },
+    {
+      does: 'Manage it, but never delete it',
+      line: 'crosstie promote vpc/main --policies Observe,Create,Update,LateInitialize',
+    },
+  ],
+  options: {
+    filename: { type: 'string', short: 'f', multiple: true, value: 'FILE', help: 'The objects of a file or a folder' },
+    'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing' },
+    policies: { type: 'string', value: 'LIST', help: 'What may be done from now on', default: '*' },
+    timeout: { type: 'string', value: 'DURATION', help: 'How long to wait until it was observed', default: '60s' },
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'WHERE',
+      help: 'What changed, json, the new manifests as yaml, or where to write them: a file.yaml or a folder/',
+      default: 'table',
+    },
+    force: { type: 'boolean', help: 'Write over files that say something else' },
+    ...providerOptions,
+    ...accessOptions,
+  },
+  exits: { 1: 'at least one was refused; the others are promoted' },
+  completes: 'objects',
+  async run(input) {
+    const { values, signal, progress, out, err } = input
+    const where = destinationOf(textOf(values, 'output'))
+    const policies = policiesOf(String(values['policies']))
+    const dryRun = values['dry-run'] === true
+    const patienceMs = durationOf('--timeout', String(values['timeout']))
+    const { kinds } = await loadRegistry(providersOf(values))
+    const subjects = await subjectsOf(input, kinds)
+    using api = await openApi(input)
+    const options = { client: api.client, policies, dryRun, surroundings, budgets: callBudgets() }
+    const done = await inParallel(subjects, AT_ONCE, async (subject) => {
+      progress.say(`promoting ${subject.name}`)
+      await untilObserved(api, subject, patienceMs, signal)
+      const promotion = await promoteOne(options, subject, signal)
+      if (where.to === 'table') tell(input, promotion)
+      return promotion
+    })
+    progress.stop()
+    await show(input, where, done)
+    const count = (outcome: Promotion['outcome']) => done.filter((each) => each.outcome === outcome).length
+    const verb = dryRun ? `${count('ready')} would be promoted` : `${count('promoted')} promoted`
+    // What a program reads is for it alone.
+    const say = where.to === 'json' || where.to === 'yaml' ? err : out
+    say(`${verb}, ${count('already')} managed already, ${count('refused')} refused.`)
+    return count('refused') > 0 ? EXIT_FAILED : EXIT_OK
+  },
+}
+
+type Subject = Pick<Promotion, 'kind' | 'name'>
+
+function policiesOf(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !POLICIES.includes(name))
+  if (unknown !== undefined) throw new UsageError(`there is no policy '${unknown}': choose from ${POLICIES.join(', ')}`)
+  return [...new Set(names)]
+}
+
+async function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): Promise<readonly Subject[]> {
+  const files = textsOf(values, 'filename')
+  if (files.length === 0 && words.length === 0) throw new UsageError('say which objects, as KIND/NAME or with -f FILE')
+  const named = words.map((word) => {
+    const [kind = '', name = '', ...more] = word.split('/')
+    if (!kind || !name || more.length > 0) throw new UsageError(`'${word}' is not KIND/NAME, such as vpc/main`)
+    return { kind: managedKind(kinds, kind), name }
+  })
+  const written =
+    files.length === 0 ? [] : (await readManifests(files)).map(({ object, source }) => ({ object, source }))
+  return [
+    ...named,
+    ...written.map(({ object, source }) => {
+      const kind = kinds.find(({ type }) => type.kind === object.kind && type.group === groupOf(object))
+      if (!kind)
+        throw new UsageError(`${source}: no provider has the managed kind ${object.kind} of ${object.apiVersion}`)
+      return { kind, name: object.metadata.name! }
+    }),
+  ]
+}
+
+const groupOf = ({ apiVersion }: KubeObject): string => parseApiVersion(apiVersion)?.group ?? ''
+
+/** An object that was applied a moment ago is looked at soon; one that cannot be seen is refused for that. */
+async function untilObserved(
+  { client }: Api,
+  { kind, name }: Subject,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const object = await client.get(kind.type, { name }, { signal }).catch(ignoring(isNotFound))
+    if (!object) return
+    const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
+    if (synced?.observedGeneration === object.metadata.generation || Date.now() > deadline) return
+    await sleep(LOOK_MS, signal)
+    signal.throwIfAborted()
+  }
+}
+
+function tell({ out, paint }: Input, { kind, name, outcome, because, changes }: Promotion): void {
+  const label = objectName(kind.type, name)
+  if (outcome === 'already') {
+    out(`${label} is managed already`)
+    return
+  }
+  if (outcome === 'refused') {
+    out(`${label} ${paint.red('refused')}: ${because}`)
+    return
+  }
+  out(`${label} ${outcome === 'ready' ? 'would be promoted' : paint.green('promoted')}`)
+  for (const { path, from, to } of changes) {
+    const sign = from === undefined ? '+' : to === undefined ? '-' : '~'
+    const values = [from, to].filter((value) => value !== undefined).map((value) => stringify(value))
+    out(`  ${sign} spec.${path}: ${values.join(' → ')}`)
+  }
+}
+
+async function show({ values, out, err, paint }: Input, where: Destination, done: readonly Promotion[]): Promise<void> {
+  if (where.to === 'table') return
+  if (where.to === 'json') {
+    out(encoded('json', { resources: done.map(forPrograms) }))
+    return
+  }
+  for (const { kind, name, outcome, because } of done) {
+    if (outcome === 'refused') err(`${objectName(kind.type, name)} ${paint.red('refused')}: ${because}`)
+  }
+  const manifests = done.flatMap(({ object }) => (object ? [manifestOf(object)] : []))
+  if ('path' in where) {
+    const files = await writeManifests(where, manifests, values['force'] === true)
+    out(`${where.path}: ${counted(files, 'file')} with ${counted(manifests.length, 'manifest')}`)
+  } else if (manifests.length > 0) out(asYaml(manifests).trimEnd())
+}
+
+/** What people keep of an object: what it should be, and which external resource it stands for. */
+function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject {
+  const { name, labels, annotations: notes = {} } = metadata
+  const kept = Object.entries(notes).filter(([key]) => key === annotations.externalName)
+  const stated = { name: name!, ...(labels ? { labels } : {}), annotations: Object.fromEntries(kept) }
+  const { deletionPolicy, ...rest } = spec as { deletionPolicy?: string }
+  return { apiVersion, kind, metadata: stated, spec: deletionPolicy === 'Delete' ? rest : { deletionPolicy, ...rest } }
+}
+
+function forPrograms({ kind, name, outcome, because, changes, plan }: Promotion) {
+  const { group, version } = kind.type
+  return { group, version, kind: kind.type.kind, name, outcome, because, changes, ...(plan ? { plan } : {}) }
+}

@@ -1,0 +1,236 @@
+import {
+  CachedClient,
+  Controllers,
+  EventRecorder,
+  Informers,
+  type Log,
+  type Share,
+  sleep,
+  stopper,
+} from '@crosstie/controller'
+import { type Client, groupResource, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
+import {
+  aggregateClassCrd,
+  aggregateController,
+  aggregateCrd,
+  type Budgets,
+  type ConversionEndpoint,
+  claimController,
+  countStates,
+  type Features,
+  findIn,
+  type ManagedKind,
+  type ManagedOptions,
+  managedController,
+  managedMetrics,
+  operatorRoles,
+  providerConfigController,
+  queryController,
+} from '@crosstie/resources'
+import { callBudgets } from './budgets.js'
+import { awaitDefinitions, untilServed, writeConversion, writeDefinition } from './installation.js'
+import { atMost } from './parallel.js'
+import type { Registry } from './registry.js'
+import { installRole } from './roles.js'
+
+export interface ControlOptions {
+  readonly registry: Registry
+  readonly client: Client
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Ask for initial states as streams: for servers on the other side of a wire. */
+  readonly watchList?: boolean
+  /** Read watched objects from memory: for servers on the other side of a wire. */
+  readonly cached?: boolean
+  /** Leave the CustomResourceDefinitions as they are. */
+  readonly skipDefinitions?: boolean
+  /** Who converts between versions of kinds. Absent: only the newest version of each is served. */
+  readonly conversion?: ConversionEndpoint | undefined
+  /** How often what is settled is looked at again. */
+  readonly pollSeconds?: number
+  /** Calls a second that one set of credentials may make. */
+  readonly callsPerSecond?: number
+  readonly concurrency?: number
+  readonly share?: Share
+  readonly features?: Features
+}
+
+const POLL_SECONDS = 60
+/** Polls are spread by a tenth, so that what began together does not stay together. */
+const SPREAD = 0.1
+/** So many objects are read in at once: reading all of very many would keep others waiting. */
+const PAGE_SIZE = 500
+/** A server has work with each definition that is written; dozens at once make a busy one answer too late. */
+const WRITE_AT_ONCE = 8
+const INSTALL_RETRY_MS = 2_000
+const STOP_GRACE_MS = 8_000
+
+type ConfigKind = NonNullable<ManagedKind['providerConfig']>
+
+/** The controllers of all kinds, on whatever Kubernetes API the client leads to. */
+export class ControlPlane implements AsyncDisposable {
+  readonly #options: ControlOptions
+  readonly #informers: Informers
+  readonly #controllers: Controllers
+  readonly #events: EventRecorder
+  readonly #managed: Omit<ManagedOptions, 'budgets'>
+  readonly #stopCounting: () => void
+  readonly #stop = stopper()
+  readonly #writing = atMost(WRITE_AT_ONCE)
+  readonly #starting: Promise<unknown>
+  /** When each definition that is brought, or waited for, is served. */
+  readonly #definitions = new Map<string, Promise<boolean>>()
+  /** Resolves when the kinds of all providers are served, or when they need not be any more. */
+  readonly served: Promise<unknown>
+
+  constructor(options: ControlOptions) {
+    this.#options = options
+    const { client, metrics, log } = options
+    const { kinds } = options.registry
+    const clock = systemClock
+    this.#informers = new Informers(client, {
+      log,
+      watchList: options.watchList,
+      pageSize: PAGE_SIZE,
+      // A kind may be watched by those who refer to it before it is there itself.
+      served: (type) => this.#definitions.get(groupResource(type)),
+    })
+    this.#controllers = new Controllers({
+      informers: this.#informers,
+      metrics,
+      log,
+      concurrency: options.concurrency,
+      share: options.share,
+    })
+    this.#events = new EventRecorder({ client, component: 'crosstie', clock, metrics, log })
+    this.#managed = {
+      client: options.cached ? new CachedClient(client, this.#informers) : client,
+      api: client,
+      clock,
+      events: this.#events,
+      metrics: managedMetrics(metrics),
+      pollSeconds: options.pollSeconds ?? POLL_SECONDS,
+      ...(options.features ? { features: options.features } : {}),
+      adjustPoll: (_, seconds) => seconds * (1 - SPREAD + 2 * SPREAD * Math.random()),
+    }
+    this.#stopCounting = countStates(metrics, () => this.#ours())
+    const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
+    const budgetsOf = new Map([...configs].map((config) => [config, callBudgets(options.callsPerSecond)]))
+    this.served = Promise.all([
+      ...[...configs].map((config) => this.#startConfig(config)),
+      ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
+    ])
+    this.#starting = Promise.all([this.served, this.#startClaims(this.served), this.#installRoles()])
+  }
+
+  /** All managed resources that are known here, as they are now. */
+  *managed(): IterableIterator<KubeObject> {
+    for (const { type } of this.#options.registry.kinds) yield* this.#informers.known(type)?.cache.values() ?? []
+  }
+
+  /** Those that are ours to look after, with their kinds. */
+  *#ours(): IterableIterator<readonly [ManagedKind, KubeObject]> {
+    const { registry, share } = this.#options
+    for (const kind of registry.kinds) {
+      for (const [key, object] of this.#informers.known(kind.type)?.cache.entries() ?? []) {
+        if (!share || share.includes(key)) yield [kind, object]
+      }
+    }
+  }
+
+  /** Finishes what is being done, for a while, and begins nothing more. */
+  async stop(graceMs = STOP_GRACE_MS): Promise<void> {
+    this.#stop.abort()
+    await this.#starting
+    await Promise.all([this.#controllers.stop(graceMs), this.#informers.stop()])
+    await this.#events.stop()
+    this.#stopCounting()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
+    const definitions = [kind.crd(this.#options.conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
+    if (!(await this.#install(...definitions))) return
+    const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
+    this.#controllers.start(managedController(kind, options))
+    // Not from memory: a query must see what it made a moment ago.
+    const queries = queryController(kind, { ...options, client: this.#options.client })
+    if (queries) this.#controllers.start(queries)
+  }
+
+  /** Claims watch what meets them, so those kinds have to be served before. */
+  async #startClaims(served: Promise<unknown>): Promise<void> {
+    const { claims, bindings } = this.#options.registry
+    const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
+    if (!(await this.#install(...definitions))) return
+    await served
+    if (this.#stop.signal.aborted) return
+    const { client, events, clock, pollSeconds } = this.#managed
+    const find = findIn(this.#informers, this.#options.client)
+    const options = {
+      client,
+      bindings,
+      find,
+      ...(events ? { events } : {}),
+      ...(clock ? { clock } : {}),
+      ...(pollSeconds ? { pollSeconds } : {}),
+    }
+    for (const kind of claims) this.#controllers.start(claimController(kind, options))
+    this.#controllers.start(aggregateController(options))
+  }
+
+  async #installRoles(): Promise<void> {
+    const { client, log, skipDefinitions, registry } = this.#options
+    const { signal } = this.#stop
+    if (skipDefinitions) return
+    await this.#untilDone('install roles', async () => {
+      for (const role of operatorRoles(registry.claims, registry.kinds)) await installRole(client, role, log, signal)
+    })
+  }
+
+  async #startConfig(config: ConfigKind): Promise<void> {
+    if (!(await this.#install(config.crd(), config.usageCrd()))) return
+    const { client } = this.#managed
+    this.#controllers.start(providerConfigController(config, { client, events: this.#events }))
+  }
+
+  /** Resolves when the definitions are served, whoever brings them; with false when that is not waited for any more. */
+  #install(...definitions: readonly KubeObject[]): Promise<boolean> {
+    const { client, log, skipDefinitions } = this.#options
+    const { signal } = this.#stop
+    const served = skipDefinitions
+      ? this.#untilDone('look for definitions', async () => {
+          await awaitDefinitions(client, definitions, log, signal)
+          for (const crd of definitions) await writeConversion(client, crd, log, signal)
+        })
+      : this.#untilDone('install definitions', async () => {
+          await Promise.all(
+            definitions.map(async (crd) => {
+              await this.#writing(() => writeDefinition(client, crd, log, signal))
+              await untilServed(client, crd, signal)
+            }),
+          )
+        })
+    for (const { metadata } of definitions) this.#definitions.set(metadata.name!, served)
+    return served
+  }
+
+  /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */
+  async #untilDone(what: string, run: () => Promise<void>): Promise<boolean> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        await run()
+        return !signal.aborted
+      } catch (error) {
+        if (signal.aborted) return false
+        this.#options.log.error(`cannot ${what}`, { error: messageOf(error) })
+        await sleep(INSTALL_RETRY_MS, signal)
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
+import { eventually } from '../support/claims-world.js'
+import { fileOf, Program } from '../support/program.js'
+import { followTranscript } from '../support/transcript.js'
+
+const books = { group: 'library.example.org', version: 'v1alpha1', kind: 'Book', resource: 'books', namespaced: false }
+const queries = { ...books, kind: 'BookQuery', resource: 'bookqueries' }
+
+let program: Program
+let folder: string
+
+before(async () => {
+  const provider = fileOf('examples/import/provider.js')
+  const library = join(process.env['TMPDIR'] ?? '/tmp', `crosstie-import-${process.pid}-${Date.now()}`)
+  await mkdir(library, { recursive: true })
+  // The provider reads where things are when it is loaded, in the control plane and in each command.
+  process.env['LIBRARY'] = join(library, 'library')
+  folder = library
+  await cp(fileOf('examples/import/library'), join(folder, 'library'), { recursive: true })
+  await cp(fileOf('examples/import/query.yaml'), join(folder, 'query.yaml'))
+  // Modules find what they import from where they are.
+  await writeFile(join(folder, 'provider.js'), `export { provider } from ${JSON.stringify(`file://${provider}`)}\n`)
+  program = await Program.up('--providers', provider)
+  using client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))
+  const served = () =>
+    client.list(books).then(
+      () => client.list(queries).then(Boolean, () => false),
+      () => false,
+    )
+  await eventually('the kinds are served', served, 120_000)
+})
+after(async () => {
+  await program?.[Symbol.asyncDispose]()
+})
+
+test('the guide to import: every command prints what the page shows', { timeout: 600_000 }, async () => {
+  await followTranscript('docs/guides/import.md', { folder, program })
+  const east = await readdir(join(folder, 'library', 'east'))
+  assert.deepEqual(east.sort(), (await readdir(fileOf('examples/import/library/east'))).sort())
+  for (const file of east) {
+    const now = await readFile(join(folder, 'library', 'east', file), 'utf8')
+    assert.equal(now, await readFile(fileOf(`examples/import/library/east/${file}`), 'utf8'), 'nothing changed outside')
+  }
+})
