@@ -1,8 +1,10 @@
 // Checks what a linter does not know: the direction of imports, the size of files, where links lead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
+import { decisionComplaints } from './decisions.mjs'
 import { layers, mayImport, mayImportRoom } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
+import { requirementComplaints } from './requirements.mjs'
 
 const FILE_LINES_MAX = 500
 
@@ -13,7 +15,8 @@ for (const folder of folders) {
 }
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
-checkDecisions()
+complaints.push(...decisionComplaints())
+complaints.push(...requirementComplaints())
 await checkPages()
 await checkCommands()
 await checkChart()
@@ -76,14 +79,6 @@ function checkLinks(page) {
   for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
     if (/^[a-z]+:/.test(target)) continue
     if (!existsSync(join(dirname(page), target))) complaints.push(`${page}: the link to ${target} leads nowhere`)
-  }
-}
-
-/** Every decision stands in the list of them. */
-function checkDecisions() {
-  const list = readFileSync('docs/decisions/README.md', 'utf8')
-  for (const name of readdirSync('docs/decisions')) {
-    if (!list.includes(`(${name})`) && name !== 'README.md') complaints.push(`docs/decisions/README.md: add ${name}`)
   }
 }
 

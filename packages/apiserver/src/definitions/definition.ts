@@ -3,8 +3,8 @@ import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import type { UserInfo } from '../access/user.js'
 
 /**
- * One kind that the server serves, built in or from a CRD: the same shape, so
- * that the path of a request never asks which of the two it is.
+ * One kind that the server serves, built in or from a CRD. Both have the same
+ * shape and share the path of a request.
  */
 export interface Definition {
   readonly group: string
