@@ -2,7 +2,7 @@ import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { CONVERSION_PATH, type ConversionEndpoint } from '../conversion/endpoint.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
-import { immutableRules, requiredRules } from './rules.js'
+import { contradictoryPolicies, immutableRules, noRepeatedPolicy, notAnOldPolicy, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
 
 /** What a kind's CRD is made from. */
@@ -63,17 +63,25 @@ export const labelSelectorSchema = (description: string): JSONSchemaProps => ({
 
 export const policyNames = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'] as const
 
+/** The values of the former, single-valued spec.managementPolicy. */
+export const oldPolicyNames = ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'] as const
+
 export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   managementPolicies: {
     type: 'array',
     description:
       'What may be done to the external resource. An empty list pauses. Each is only done when named, or "*".',
     default: ['*'],
-    items: { type: 'string', enum: [...policyNames] },
+    maxItems: policyNames.length,
+    items: { type: 'string', enum: [...policyNames], 'x-kubernetes-validations': [notAnOldPolicy] },
+    'x-kubernetes-validations': [noRepeatedPolicy],
   },
-  managementPolicy: text('Deprecated: use managementPolicies.', {
-    enum: ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'],
-  }),
+  managementPolicy: text(
+    'Deprecated: use managementPolicies. `crosstie migrate` rewrites manifests and live objects.',
+    {
+      enum: [...oldPolicyNames],
+    },
+  ),
   deletionPolicy: text(
     'Deprecated: use managementPolicies. Orphan leaves the external resource when this is deleted.',
     {
@@ -157,7 +165,7 @@ export function managedCrd(shape: KindShape, conversion?: ConversionEndpoint): K
 function managedSchema(shape: KindShape): JSONSchemaProps {
   const forProvider = openApiOf(shape.parameters, 'forProvider')
   const immutable = immutableRules(shape.parameters)
-  const required = requiredRules(shape.parameters)
+  const rules = [contradictoryPolicies, ...requiredRules(shape.parameters)]
   const spec: JSONSchemaProps = {
     type: 'object',
     required: ['forProvider'],
@@ -173,7 +181,7 @@ function managedSchema(shape: KindShape): JSONSchemaProps {
         description: 'Used together with forProvider when the external resource is created, and ignored afterwards.',
       },
     },
-    ...(required.length > 0 ? { 'x-kubernetes-validations': required } : {}),
+    'x-kubernetes-validations': rules,
   }
   const status: JSONSchemaProps = {
     type: 'object',

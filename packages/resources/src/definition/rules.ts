@@ -36,6 +36,34 @@ const onlyObserves =
   "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies)" +
   " || (has(self.managementPolicy) && self.managementPolicy == 'ObserveOnly')"
 
+/**
+ * `managementPolicies` is a set (POL1). It is not declared as `x-kubernetes-list-type: set`: server-side apply merges the
+ * items of a set, so `["Observe"]` applied over the default `["*"]` would become `["*", "Observe"]`, which allows everything.
+ */
+export const noRepeatedPolicy: ValidationRule = {
+  rule: 'self.all(name, self.exists_one(other, other == name))',
+  message: 'spec.managementPolicies is a set: each policy may be listed once; remove the repeated one',
+  reason: 'FieldValueDuplicate',
+}
+
+export const notAnOldPolicy: ValidationRule = {
+  rule: "!(self in ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'])",
+  message:
+    'this is a value of the former spec.managementPolicy; run `crosstie migrate` to translate it into spec.managementPolicies',
+}
+
+/** The former policy beside a list that allows more (POL9). The default list does not count: it stands in every object. */
+export const contradictoryPolicies: ValidationRule = {
+  rule: [
+    '!has(self.managementPolicy)',
+    "self.managementPolicies == ['*']",
+    "!(self.managementPolicy in ['ObserveOnly', 'OrphanOnDelete'])",
+    "self.managementPolicies.all(name, name == 'Observe' || (self.managementPolicy == 'OrphanOnDelete' && name in ['Create', 'Update', 'LateInitialize']))",
+  ].join(' || '),
+  message:
+    'spec.managementPolicy forbids actions that spec.managementPolicies allows; run `crosstie migrate`, or remove spec.managementPolicy',
+}
+
 /** Required fields (POL10): given in forProvider or initProvider, or by a reference, unless policies only observe. */
 export function requiredRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []

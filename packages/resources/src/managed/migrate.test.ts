@@ -159,6 +159,16 @@ test('POL7 a deletionPolicy in manifests is migrated too, where it is one of our
       because: 'Orphan wins over Delete',
     },
     {
+      given: of('  managementPolicy: ObserveOnly\n  managementPolicies: ["Observe", "Delete"] # both\n'),
+      want: of('  managementPolicies: ["Observe"] # both\n'),
+      because: 'only what both fields allow is kept',
+    },
+    {
+      given: of('  managementPolicies: [Create, Delete]\n  deletionPolicy: Orphan\n  managementPolicy: FullControl\n'),
+      want: of('  managementPolicies: ["Create"]\n'),
+      because: 'Orphan wins over both',
+    },
+    {
       given: of('  deletionPolicy: Delete\n'),
       want: of('  deletionPolicy: Delete\n'),
       because: 'that is the default, and says nothing',

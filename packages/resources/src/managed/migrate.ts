@@ -9,7 +9,7 @@ import {
   type ResourceType,
 } from '@crosstie/kube'
 import { annotationOf, annotations } from './meta.js'
-import { migratedPolicies, migratePolicies, type PolicySpec, withoutDelete } from './policy.js'
+import { allowedByBoth, migratedPolicies, migratePolicies, type PolicySpec, withoutDelete } from './policy.js'
 
 /** From managementPolicy and deletionPolicy to management policies (POL7): in manifests, and in live objects. */
 
@@ -59,17 +59,33 @@ function migrateDocument(lines: readonly string[], managed: boolean): MigratedDo
   if (old) {
     const [, indent, policy] = old.match
     const sibling = find(lines, deletion, indent)
-    return { lines: rewritten(lines, old.at, sibling?.at, migratedPolicies(policy!, sibling?.match[2])), unclear }
+    const stated = find(lines, newPolicies, indent)
+    // A list over several lines: a person decides which items the old policy forbids.
+    if (stated && stated.match[2] === undefined) return { unclear: [...unclear, old.at] }
+    if (stated) {
+      const both = withoutDelete(allowedByBoth(policy, namesIn(stated.match[2]!)), sibling?.match[2])
+      const without = [old.at, ...(sibling ? [sibling.at] : [])]
+      return { lines: rewritten(lines, stated.at, without, both), unclear }
+    }
+    return {
+      lines: rewritten(lines, old.at, sibling ? [sibling.at] : [], migratedPolicies(policy!, sibling?.match[2])),
+      unclear,
+    }
   }
   const orphan = lines.findIndex((each) => deletion.exec(each)?.[2] === 'Orphan')
   if (!managed || orphan < 0) return { unclear }
   const stated = find(lines, newPolicies, deletion.exec(lines[orphan]!)![1])
-  if (!stated) return { lines: rewritten(lines, orphan, undefined, withoutDelete(['*'], 'Orphan')), unclear }
+  if (!stated) return { lines: rewritten(lines, orphan, [], withoutDelete(['*'], 'Orphan')), unclear }
   // A list over several lines: which of them to take out is left to a human.
   if (stated.match[2] === undefined) return { unclear: [...unclear, orphan] }
-  const names = stated.match[2].split(',').map((name) => name.trim().replace(/^["']|["']$/g, ''))
-  const kept = withoutDelete(names.filter(Boolean), 'Orphan')
-  return { lines: rewritten(lines, stated.at, orphan, kept), unclear }
+  const kept = withoutDelete(namesIn(stated.match[2]), 'Orphan')
+  return { lines: rewritten(lines, stated.at, [orphan], kept), unclear }
+}
+
+/** The items of a list that is written on one line. */
+function namesIn(list: string): readonly string[] {
+  const names = list.split(',').map((name) => name.trim().replace(/^["']|["']$/g, ''))
+  return names.filter(Boolean)
 }
 
 function find(lines: readonly string[], pattern: RegExp, indent?: string) {
@@ -80,16 +96,16 @@ function find(lines: readonly string[], pattern: RegExp, indent?: string) {
   return undefined
 }
 
-/** The policies on one line, with its comment, and the other line gone. */
+/** The policies on one line, with its comment, and without the other lines. */
 function rewritten(
   lines: readonly string[],
   at: number,
-  without: number | undefined,
+  without: readonly number[],
   names: readonly string[],
 ): readonly string[] {
   const [, indent = '', comment] = /^(\s*)[^#]*(#.*)?$/.exec(lines[at]!) ?? []
   const written = `${indent}managementPolicies: [${names.map((name) => JSON.stringify(name)).join(', ')}]`
-  return lines.with(at, `${written}${comment ? ` ${comment}` : ''}`).filter((_, i) => i !== without)
+  return lines.with(at, `${written}${comment ? ` ${comment}` : ''}`).filter((_, i) => !without.includes(i))
 }
 
 const crds: ResourceType = {

@@ -59,7 +59,7 @@ function model(w: Situation): Outcome {
   }
 }
 
-async function live(w: Situation): Promise<Outcome> {
+async function live(w: Situation, managementPolicy?: string): Promise<Outcome> {
   const calls: string[] = []
   const kind = defineManaged({
     group: 'policy.test.crossplane.io',
@@ -103,6 +103,7 @@ async function live(w: Situation): Promise<Outcome> {
     },
     spec: {
       managementPolicies: w.policies,
+      ...(managementPolicy ? { managementPolicy } : {}),
       ...(w.deletionPolicy ? { deletionPolicy: w.deletionPolicy } : {}),
       forProvider: { size: 1 },
     },
@@ -183,3 +184,68 @@ for (const [deletionPolicy, managementPolicy, creates, deletes] of conflicts) {
     assert.deepEqual([may.create, may.update, may.delete], [creates, creates, deletes])
   })
 }
+
+const all = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize']
+
+for (const [managementPolicy, managementPolicies] of [
+  ['ObserveOnly', all],
+  ['ObserveOnly', ['*', 'Observe']],
+  ['ObserveOnly', ['Delete']],
+  ['OrphanOnDelete', all],
+  ['OrphanOnDelete', ['Delete', 'Observe']],
+] as const) {
+  test(`POL9 ${managementPolicy} beside ${managementPolicies.join(', ')} does nothing and says why`, async () => {
+    const fixed = {
+      upToDate: false,
+      lateInit: true,
+      pausedByAnnotation: false,
+      gate: true,
+      deletionPolicy: 'Delete',
+    } as const
+    for (const deleted of [false, true]) {
+      for (const exists of [false, true]) {
+        const outcome = await live({ policies: managementPolicies, exists, deleted, ...fixed }, managementPolicy)
+        const nothing = { calls: '', filled: false, statusWritten: false, there: true }
+        assert.deepEqual(outcome, { ...nothing, synced: 'ReconcileError' })
+      }
+    }
+    const { refused } = policiesOf({ managementPolicy, managementPolicies }, { gate: true, hasDeletionPolicy: true })
+    assert.match(refused ?? '', new RegExp(`managementPolicy: ${managementPolicy}. forbids .*Delete.*crosstie migrate`))
+  })
+}
+
+test('POL9 a list that allows no more than the old policy beside it is followed', () => {
+  const options = { gate: true, hasDeletionPolicy: true }
+  for (const [managementPolicy, managementPolicies] of [
+    ['ObserveOnly', ['Observe']],
+    ['OrphanOnDelete', ['Observe', 'Update']],
+    ['FullControl', ['Observe', 'Delete']],
+    ['Default', ['*', 'Delete']],
+    ['ObserveOnly', []],
+  ] as const) {
+    const policies = policiesOf({ managementPolicy, managementPolicies, deletionPolicy: 'Delete' }, options)
+    assert.equal(policies.refused, undefined)
+    const plain = policiesOf({ managementPolicies, deletionPolicy: 'Delete' }, options)
+    assert.deepEqual(policies, plain)
+  }
+})
+
+test('POL7 migrating a contradiction keeps what both fields allow', () => {
+  const spec = { managementPolicy: 'ObserveOnly', managementPolicies: all, forProvider: {} }
+  const migrated = migratePolicies({ apiVersion: 'x/v1', kind: 'VPC', metadata: { name: 'a' }, spec })
+  assert.deepEqual(migrated?.spec, { managementPolicies: ['Observe'], forProvider: {} })
+})
+
+test('POL7 a former value in the list is refused with a message that names the command', () => {
+  const { refused } = policiesOf({ managementPolicies: ['ObserveOnly'] }, { gate: true, hasDeletionPolicy: true })
+  assert.match(refused ?? '', /not supported.*`crosstie migrate`/)
+})
+
+test('POL8 with the gate off every explicit policy is reported as ignored, also a pause', () => {
+  const ignored = (spec: object) => policiesOf(spec, { gate: false, hasDeletionPolicy: true }).ignored
+  for (const managementPolicies of [[], ['Observe'], ['*', 'Observe'], 'ObserveOnly']) {
+    assert.match(ignored({ managementPolicies }) ?? '', /^spec.managementPolicies ignored/)
+  }
+  assert.equal(ignored({ managementPolicies: ['*'] }), undefined)
+  assert.equal(ignored({}), undefined)
+})

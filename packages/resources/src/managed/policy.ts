@@ -1,5 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
-import { policyNames } from '../definition/crd.js'
+import { oldPolicyNames, policyNames } from '../definition/crd.js'
 
 /** What may be done to an external resource. */
 export type Action = 'create' | 'update' | 'delete' | 'lateInitialize' | 'observe'
@@ -48,12 +48,12 @@ function gatedPolicies(spec: PolicySpec, { hasDeletionPolicy, refuse }: PolicyOp
   const stated = namesOf(spec)
   const names = stated.length > 1 ? [...new Set(stated)] : stated
   const unknown = names.some((name) => !(policyNames as readonly string[]).includes(name))
-  const refused = unknown
-    ? `\`spec.managementPolicies\` is set to a value(${listOf(names)}) which is not supported. Check docs for supported policies`
-    : refuse?.(names)
+  const contradiction = unknown ? undefined : contradictionOf(spec)
+  const refused = unknown ? unsupported(names) : (contradiction ?? refuse?.(names))
+  const paused = names.length === 0 && !contradiction
   const has = (name: string) => !unknown && (names.includes(name) || names.includes('*'))
   return {
-    paused: names.length === 0,
+    paused,
     may: {
       create: has('Create'),
       update: has('Update'),
@@ -62,10 +62,47 @@ function gatedPolicies(spec: PolicySpec, { hasDeletionPolicy, refuse }: PolicyOp
       observe: has('Observe'),
     },
     onlyObserve: !unknown && names.length === 1 && names[0] === 'Observe',
-    refused: names.length === 0 ? undefined : refused,
+    refused: paused ? undefined : refused,
     ignored: undefined,
   }
 }
+
+function unsupported(names: readonly string[]): string {
+  const message = `\`spec.managementPolicies\` is set to a value(${listOf(names)}) which is not supported. Check docs for supported policies`
+  const old = names.find((name) => (oldPolicyNames as readonly string[]).includes(name))
+  return old
+    ? `${message}. ${old} is a value of the former \`spec.managementPolicy\`: run \`crosstie migrate\``
+    : message
+}
+
+/**
+ * Reports a list that allows more than the old policy beside it. The list `["*"]` is the default: it contradicts nothing.
+ * The reconciler does nothing at all for such an object (POL9), because either field may be the one that the user meant.
+ */
+function contradictionOf({ managementPolicy, managementPolicies }: PolicySpec): string | undefined {
+  if (!managementPolicy || !Array.isArray(managementPolicies) || isDefault(managementPolicies)) return undefined
+  const allowed = allowedByBoth(managementPolicy, managementPolicies)
+  const excess =
+    allowed === managementPolicies ? [] : actionsOf(managementPolicies).filter((name) => !allowed.includes(name))
+  if (excess.length === 0) return undefined
+  return `\`spec.managementPolicy: ${managementPolicy}\` forbids ${excess.join(', ')}, which \`spec.managementPolicies\` allows. Nothing is done until one of them is removed: run \`crosstie migrate\`, or remove \`spec.managementPolicy\` if the list is right`
+}
+
+/** The list, without what an old policy beside it forbids. */
+export function allowedByBoth(old: string | undefined, names: readonly string[]): readonly string[] {
+  if (!old) return names
+  const allowed = actionsOf(migratedPolicies(old))
+  const actions = actionsOf(names)
+  const both = actions.filter((name) => allowed.includes(name))
+  return both.length === actions.length ? names : both
+}
+
+/** The single actions that a list of policies allows. */
+function actionsOf(names: readonly string[]): readonly string[] {
+  return names.includes('*') ? policyNames.filter((name) => name !== '*') : names
+}
+
+const isDefault = (names: readonly string[]): boolean => names.length === 1 && names[0] === '*'
 
 /** The same with nothing allowed but looking. Whoever paused stays paused. */
 export function onlyObserving({ paused, ignored }: Policies): Policies {
@@ -79,9 +116,8 @@ function keepsExternal({ deletionPolicy }: PolicySpec, names: readonly string[])
 }
 
 function ungatedPolicies(spec: PolicySpec, { hasDeletionPolicy }: PolicyOptions): Policies {
-  const names = namesOf(spec)
   const set = [
-    ...(names.some((name) => name !== '*') || spec.managementPolicy ? ['spec.managementPolicies'] : []),
+    ...(statesPolicies(spec) ? ['spec.managementPolicies'] : []),
     ...(spec.initProvider && Object.keys(spec.initProvider).length > 0 ? ['spec.initProvider'] : []),
   ]
   return {
@@ -94,12 +130,19 @@ function ungatedPolicies(spec: PolicySpec, { hasDeletionPolicy }: PolicyOptions)
   }
 }
 
+/** Does the user ask for anything but the default? An empty list asks for a pause. */
+function statesPolicies({ managementPolicies, managementPolicy }: PolicySpec): boolean {
+  if (managementPolicy) return true
+  if (managementPolicies === undefined || managementPolicies === null) return false
+  return typeof managementPolicies === 'string' || !isDefault(managementPolicies)
+}
+
 function namesOf(spec: PolicySpec): readonly string[] {
   const { managementPolicies, managementPolicy } = spec
   if (typeof managementPolicies === 'string') return migratedPolicies(managementPolicies, spec.deletionPolicy)
-  const byDefault = !managementPolicies || (managementPolicies.length === 1 && managementPolicies[0] === '*')
+  const byDefault = !managementPolicies || isDefault(managementPolicies)
   if (managementPolicy && byDefault) return migratedPolicies(managementPolicy, spec.deletionPolicy)
-  return managementPolicies ?? []
+  return allowedByBoth(managementPolicy, managementPolicies ?? [])
 }
 
 const allButDelete = ['Create', 'Update', 'Observe', 'LateInitialize']

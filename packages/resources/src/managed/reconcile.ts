@@ -112,7 +112,11 @@ function warn(turn: Turn): void {
     )
   }
   if (spec.managementPolicy) {
-    turn.event('Warning', 'FieldDeprecated', 'spec.managementPolicy is deprecated: use spec.managementPolicies')
+    turn.event(
+      'Warning',
+      'FieldDeprecated',
+      'spec.managementPolicy is deprecated: use spec.managementPolicies, which `crosstie migrate` writes for you',
+    )
   }
 }
 
