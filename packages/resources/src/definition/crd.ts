@@ -2,6 +2,7 @@ import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { CONVERSION_PATH, type ConversionEndpoint } from '../conversion/endpoint.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
+import { ignoreChangesSchema } from './paths.js'
 import { contradictoryPolicies, immutableRules, noRepeatedPolicy, notAnOldPolicy, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
 
@@ -89,11 +90,6 @@ export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
       enum: ['Orphan', 'Delete'],
     },
   ),
-  ignoreChanges: {
-    type: 'array',
-    description: 'Paths below forProvider, such as scalingConfig.desiredSize or tags[*], that updates leave alone.',
-    items: { type: 'string' },
-  },
   providerConfigRef: {
     ...named('The ProviderConfig to use.', { policy: resolutionPolicy }),
     default: { name: 'default' },
@@ -171,11 +167,8 @@ function managedSchema(shape: KindShape): JSONSchemaProps {
     required: ['forProvider'],
     properties: {
       ...controlFields,
-      forProvider: {
-        ...forProvider,
-        description: 'What the external resource should be.',
-        ...(immutable.length > 0 ? { 'x-kubernetes-validations': immutable } : {}),
-      },
+      ignoreChanges: ignoreChangesSchema(shape.type.kind, shape.parameters),
+      forProvider: { ...forProvider, description: 'What the external resource should be.' },
       initProvider: {
         ...openApiOf(shape.parameters, 'initProvider'),
         description: 'Used together with forProvider when the external resource is created, and ignored afterwards.',
@@ -192,11 +185,19 @@ function managedSchema(shape: KindShape): JSONSchemaProps {
       },
       bindingPhase: bindingPhaseSchema,
       conditions: conditionsSchema,
+      externalName: text(
+        'The name of the external resource, once it is known to exist. Immutable fields can be changed while it is absent.',
+      ),
+      creationInDoubt: {
+        type: 'boolean',
+        description: 'A create was sent whose result is unknown. Immutable fields cannot be changed meanwhile.',
+      },
       lastHandledReconcileAt: text('The last request to look at it at once that was handled.'),
       observedGeneration: observedGenerationSchema,
     },
   }
-  return objectSchema(shape.doc, { spec, status }, ['spec'])
+  const schema = objectSchema(shape.doc, { spec, status }, ['spec'])
+  return immutable.length > 0 ? { ...schema, 'x-kubernetes-validations': immutable } : schema
 }
 
 /** The CRD of a managed kind's class: a template of its spec (CLM1). */

@@ -113,13 +113,13 @@ test('POL10 identifiers are always required, others by rules that know policies 
 })
 
 test('MR11 value and Ref are immutable, the Selector is not', () => {
-  const rules = forProvider['x-kubernetes-validations']!
+  const rules = schema['x-kubernetes-validations']!
   assert.deepEqual(
     rules.map(({ message }) => message),
     [
-      'spec.forProvider.region is immutable',
-      'spec.forProvider.clusterName is immutable',
-      'spec.forProvider.clusterNameRef is immutable',
+      'spec.forProvider.region is immutable: the external resource exists or is being created',
+      'spec.forProvider.clusterName is immutable: the external resource exists or is being created',
+      'spec.forProvider.clusterNameRef is immutable: the external resource exists or is being created',
     ],
   )
 })

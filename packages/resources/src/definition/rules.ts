@@ -3,8 +3,8 @@ import { fieldsBelow, type Node, referenceFields, secretRefField } from './schem
 
 /**
  * The rules of a kind's CRD, in CEL. They live on the spec (what is required
- * depends on the policies and on initProvider) and on forProvider (what is
- * immutable), so that the API server refuses with a message that names the field.
+ * depends on the policies and on initProvider) and on the whole object (what is
+ * immutable depends on the status), so that the API server refuses with a message that names the field.
  */
 
 const keywords = new Set(
@@ -92,26 +92,56 @@ function waysToGive(path: readonly string[], node: Node): readonly (readonly str
   return [path, [...parent, ref], [...parent, selector]]
 }
 
-/** Immutable fields (MR11): the value and its reference keep what they hold once they hold something; selectors may change. */
+/** What the status says as soon as the external resource exists, or may exist because of a create whose result is unknown. */
+const external = 'has(oldSelf.status) && (has(oldSelf.status.externalName) || has(oldSelf.status.creationInDoubt))'
+
+/**
+ * Immutable fields (MR11): once the external resource exists, the value keeps what it holds. It may be set to what the
+ * provider reports, which corrects a change that an API server without the rule let through. A reference may be removed,
+ * so that it is resolved again, but not replaced. Selectors may change. The rules stand at the root of the object, the
+ * only place from which CEL reads the status.
+ */
 export function immutableRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []
   for (const { path, node } of fieldsBelow(parameters)) {
     if (!node.immutable) continue
+    const parent = path.slice(0, -1)
     if (node.sensitive) {
-      rules.push(unchanged([...path.slice(0, -1), secretRefField(path.at(-1)!)]))
+      rules.push(unchanged([...parent, secretRefField(path.at(-1)!)], []))
       continue
     }
-    rules.push(unchanged(path))
-    if (node.reference) rules.push(unchanged([...path.slice(0, -1), referenceFields(path.at(-1)!, node).ref]))
+    const observed = isComparable(node)
+      ? [`(${has(`oldSelf.status`, ['atProvider', ...path])} && ${same(path, 'oldSelf.status.atProvider')})`]
+      : []
+    if (!node.reference) {
+      rules.push(unchanged(path, observed))
+      continue
+    }
+    const { ref, selector } = referenceFields(path.at(-1)!, node)
+    const absent = `!(${has('self.spec.forProvider', path)})`
+    const given = [ref, selector].map((field) => `(${has('self.spec.forProvider', [...parent, field])})`).join(' || ')
+    rules.push(unchanged(path, [...observed, `(${absent} && (${given}))`]))
+    rules.push(unchanged([...parent, ref], [`!(${has('self.spec.forProvider', [...parent, ref])})`]))
   }
   return rules
 }
 
-function unchanged(path: readonly string[]): ValidationRule {
-  const same = `${select('self', path)} == ${select('oldSelf', path)}`
+/** CEL compares values of different paths only when they hold scalars: objects of two paths have two types. */
+function isComparable({ type, items }: Node): boolean {
+  const scalars = ['string', 'integer', 'number', 'boolean']
+  return scalars.includes(type) || ((type === 'list' || type === 'map') && scalars.includes(items!.type))
+}
+
+const same = (path: readonly string[], other: string): string =>
+  `${select('self.spec.forProvider', path)} == ${select(other, path)}`
+
+function unchanged(path: readonly string[], unless: readonly string[]): ValidationRule {
+  const [root, old] = ['self.spec.forProvider', 'oldSelf.spec.forProvider']
+  const kept = `(${has(root, path)} && ${same(path, old)})`
   return {
-    rule: `!(${has('oldSelf', path)}) || (${has('self', path)} && ${same})`,
-    message: `spec.forProvider.${path.join('.')} is immutable`,
+    rule: [`!(${external})`, `!(${has(old, path)})`, kept, ...unless.map((allowed) => `(${allowed})`)].join(' || '),
+    message: `spec.forProvider.${path.join('.')} is immutable: the external resource exists or is being created`,
     reason: 'FieldValueForbidden',
+    fieldPath: `.spec.forProvider${path.map((name) => (/^\w+$/.test(name) ? `.${name}` : `['${name}']`)).join('')}`,
   }
 }

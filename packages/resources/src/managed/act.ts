@@ -42,6 +42,7 @@ async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Ne
   turn.event('Warning', 'CannotObserveExternalResource', because)
   const unnoted = notesOfName(turn, undefined)
   if (unnoted) await noteName(turn, unnoted)
+  turn.know({})
   await turn.report(conditions.reconcileError(`observe failed: ${because}`))
   return turn.poll()
 }

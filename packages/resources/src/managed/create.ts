@@ -52,6 +52,7 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   })
   if (held) return held
   const forProvider = await step(telling, () => withGeneratedValues(turn, given))
+  await forgetAbsent(turn)
   await writeIntent(turn, wanted)
 
   const created = await attemptCreate(turn, () =>
@@ -74,10 +75,25 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   // What only the create told cannot be asked for again: that it could not be kept is news, whatever the reason.
   await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()], evenConflicts: true })
   turn.event('Normal', 'CreatedExternalResource', 'Successfully requested creation of external resource')
+  turn.know({ name: turn.externalName })
   if (created.sight) turn.saw(created.sight)
   const known = created.sight?.ready !== undefined
   await turn.report(...(known ? [] : [conditions.creating()]), conditions.reconcileSuccess())
   return known ? turn.poll() : { after: 'backoff', progress: true }
+}
+
+/**
+ * The resource that the status names is gone. The record is removed before another is created, so that the name of the
+ * new one is never taken for a mistake, whenever the process ends.
+ */
+async function forgetAbsent(turn: Turn): Promise<void> {
+  if (turn.recordedName === '') return
+  const telling = {
+    reason: 'CannotUpdateManagedResource',
+    prefix: 'cannot update managed resource status: ',
+    both: true,
+  }
+  await step({ ...telling, conditions: [conditions.creating()] }, () => turn.recordExistence({}))
 }
 
 /**
@@ -127,6 +143,7 @@ async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promis
       ended()
       noteRefused(turn)
     }
+    turn.know({ inDoubt: isUncertain(error) || repeatsByToken(turn) })
     await learnSecrets(turn)
     if (!isConflict(error)) turn.event('Warning', 'CannotCreateExternalResource', messageOf(error))
     await noteFailure(turn, error)

@@ -80,6 +80,7 @@ async function askHuman(turn: Turn): Promise<Next> {
   const message =
     'cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed'
   turn.event('Warning', 'CannotInitializeManagedResource', message)
+  turn.know({ inDoubt: true })
   await turn.report(conditions.creating(), conditions.reconcileError(message))
   return { after: 'never' }
 }

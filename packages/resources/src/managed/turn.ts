@@ -66,6 +66,12 @@ export class Failure extends Error {
   }
 }
 
+/** What is known of the external resource: its name when it exists, whether a create is in doubt, or neither. */
+export interface Existence {
+  readonly name?: string
+  readonly inDoubt?: boolean
+}
+
 export interface Telling {
   /** Reason of the event; absent: no event. */
   readonly reason?: string
@@ -124,6 +130,7 @@ export class Turn {
   executing: string | undefined
   #atProvider: Values | undefined
   #ready: Condition | undefined
+  #existence: Existence | undefined
 
   constructor(
     readonly kit: Kit,
@@ -176,8 +183,27 @@ export class Turn {
     return noted === '' && this.kit.kind.name === 'chosen' ? this.managed.metadata.name! : noted
   }
 
+  /** The name of the external resource as the status records it, once it was known to exist. */
+  get recordedName(): string {
+    return (this.managed['status'] as { externalName?: string } | undefined)?.externalName ?? ''
+  }
+
+  /** A create was sent whose result is unknown, as the status records it. */
+  get recordedDoubt(): boolean {
+    return (this.managed['status'] as { creationInDoubt?: boolean } | undefined)?.creationInDoubt === true
+  }
+
+  /**
+   * Records in the next report whether the external resource exists. An object that may only observe records nothing: a
+   * wrong name can be corrected there, since nothing is ever done to what it names.
+   */
+  know(existence: Existence): void {
+    if (!this.policies.onlyObserve) this.#existence = existence
+  }
+
   /** Remembers what was seen, for whatever status is written in the end. */
   saw(sight: Present): void {
+    this.know({ name: sight.externalName || this.externalName })
     this.#atProvider = this.policies.may.observe ? this.secrets.mask(project(this.kit, sight.atProvider)) : undefined
     if (sight.ready !== undefined) {
       const said = sight.ready
@@ -204,10 +230,10 @@ export class Turn {
     const set = setConditions(held, ...wanted)
     kit.witness?.reported(this, wanted)
     const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
-    if (set === held && sameSight && !this.request) return
+    if (set === held && sameSight && !this.request && this.#existenceIsReported()) return
     const lastTransitionTime = timestamp(kit.clock.now())
     const status = {
-      ...old,
+      ...this.#withExistence(old),
       ...(sameSight ? {} : { atProvider: this.#atProvider }),
       ...(this.request ? { lastHandledReconcileAt: this.request } : {}),
       conditions: set.map((condition) =>
@@ -227,6 +253,27 @@ export class Turn {
       if (isConflict(error)) throw error
       throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
     }
+  }
+
+  #existenceIsReported(): boolean {
+    const { name = '', inDoubt = false } = this.#existence ?? { name: this.recordedName, inDoubt: this.recordedDoubt }
+    return name === this.recordedName && inDoubt === this.recordedDoubt
+  }
+
+  #withExistence(status: Values): Values {
+    if (!this.#existence) return status
+    const { externalName: _, creationInDoubt: __, ...rest } = status
+    const { name, inDoubt } = this.#existence
+    return { ...rest, ...(name ? { externalName: name } : {}), ...(inDoubt ? { creationInDoubt: true } : {}) }
+  }
+
+  /** Writes what is known of the external resource before anything else is done, if the status says something else. */
+  async recordExistence(existence: Existence): Promise<void> {
+    this.know(existence)
+    if (this.#existenceIsReported()) return
+    const { kit, managed, signal } = this
+    const status = this.#withExistence((managed['status'] ?? {}) as Values)
+    this.managed = await kit.client.update(kit.kind.type, { ...managed, status }, { subresource: 'status', signal })
   }
 
   /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */

@@ -440,9 +440,9 @@ function insertBefore(events: readonly string[], event: string): readonly string
 function warned({ c, before, actual }: Round, expected: Vector): Vector | undefined {
   const warnings = (actual['events'] as string[]).filter((event) => /Field(Ignored|Deprecated)$/.test(event))
   if (warnings.length === 0) return undefined
-  const { managementPolicies = [], deletionPolicy } = before['spec']
+  const { managementPolicies, deletionPolicy } = before['spec']
   const orphan = c['gate'] && deletionPolicy === 'Orphan'
-  const ignored = !c['gate'] && (managementPolicies as string[]).some((name) => name !== '*')
+  const ignored = !c['gate'] && managementPolicies !== undefined && !equal(managementPolicies, ['*'])
   if (!orphan && !ignored) return undefined
   const first = requestEvents(expected)
   return { ...expected, events: [...first, ...warnings, ...expected['events'].slice(first.length)] }

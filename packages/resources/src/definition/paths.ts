@@ -1,0 +1,87 @@
+import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import type { Node } from './schema.js'
+
+/**
+ * Which paths `spec.ignoreChanges` may hold, as one regular expression for each kind. CEL evaluates it at admission on
+ * every server, and the reconciler uses the same expression for servers that do not have the rule.
+ */
+
+/** CEL charges `matches` by the lengths of the text and of the expression, so all three have a limit. */
+const MAX_PATHS = 64
+const MAX_PATH_LENGTH = 256
+const MAX_PATTERN_LENGTH = 20_000
+
+/** One step to a field whose name the schema does not state: `.name` or `[name]`. */
+const anyStep = String.raw`(?:\.[^.\[\]]+|\[[^\[\]]+\])`
+const anyPath = `${anyStep}*`
+const wildcard = String.raw`(?:\.\*|\[['"]?\*['"]?\])`
+const index = String.raw`(?:\[(?:[0-9]+|\*)\]|\.\*)`
+
+/** Matches each path to a field below the node, and nothing else. Fields deeper than the expression may grow match any path. */
+export function fieldPathPattern(parameters: Node): string {
+  for (let depth = 16; depth > 0; depth--) {
+    const pattern = `^(?:${alternatives(parameters, depth)})$`
+    if (pattern.length <= MAX_PATTERN_LENGTH || depth === 1) return pattern
+  }
+  return '^.+$'
+}
+
+/** The fields of an object, without what leads to them. */
+function alternatives(node: Node, depth: number): string {
+  const fields = Object.entries(node.fields ?? {})
+  return fields.map(([name, field]) => `${escaped(name)}${below(field, depth - 1)}`).join('|')
+}
+
+/** The rest of a path that has led to this node. The node itself may be the end. */
+function below(node: Node, depth: number): string {
+  if (node.sensitive) return ''
+  if (depth === 0) return node.type === 'object' || node.items ? anyPath : ''
+  switch (node.type) {
+    case 'object':
+      return `(?:${fieldSteps(node, depth)}|${wildcard}${anyPath})?`
+    case 'map':
+      return `(?:${anyStep}${below(node.items!, depth - 1)})?`
+    case 'list':
+      return `(?:${index}${below(node.items!, depth - 1)})?`
+    case 'json':
+      return anyPath
+    default:
+      return ''
+  }
+}
+
+function fieldSteps(node: Node, depth: number): string {
+  const fields = Object.entries(node.fields ?? {})
+  const steps = fields.map(([name, field]) => {
+    const text = escaped(name)
+    return `(?:\\.${text}|\\[['"]?${text}['"]?\\])${below(field, depth - 1)}`
+  })
+  return steps.join('|')
+}
+
+const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+
+const description =
+  'Paths below forProvider, such as scalingConfig.desiredSize or tags[*], that updates leave alone. Each must name a field of the kind.'
+
+/** `spec.ignoreChanges` of a kind (INI5). A stored list that breaks the rule may stay as it is: servers ratchet. */
+export function ignoreChangesSchema(kind: string, parameters: Node): JSONSchemaProps {
+  const rule = `self.matches(${JSON.stringify(fieldPathPattern(parameters))})`
+  const message = `is not a path to a field of spec.forProvider of ${kind}; kubectl explain ${kind.toLowerCase()}.spec.forProvider lists the fields`
+  return {
+    type: 'array',
+    description,
+    maxItems: MAX_PATHS,
+    items: {
+      type: 'string',
+      maxLength: MAX_PATH_LENGTH,
+      'x-kubernetes-validations': [
+        {
+          rule,
+          message: `spec.ignoreChanges ${message}`,
+          messageExpression: `'spec.ignoreChanges: "' + self + '" ${message}'`,
+        },
+      ],
+    },
+  }
+}
