@@ -3,7 +3,8 @@ import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { CONVERSION_PATH, type ConversionEndpoint } from '../conversion/endpoint.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
 import { ignoreChangesSchema } from './paths.js'
-import { contradictoryPolicies, immutableRules, noRepeatedPolicy, notAnOldPolicy, requiredRules } from './rules.js'
+import { oldPolicyNames, policyNames } from './policies.js'
+import { contradictoryPolicies, immutableRules, knownPolicy, noRepeatedPolicy, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
 
 /** What a kind's CRD is made from. */
@@ -62,19 +63,14 @@ export const labelSelectorSchema = (description: string): JSONSchemaProps => ({
   },
 })
 
-export const policyNames = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'] as const
-
-/** The values of the former, single-valued spec.managementPolicy. */
-export const oldPolicyNames = ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'] as const
-
 export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   managementPolicies: {
     type: 'array',
     description:
-      'What may be done to the external resource. An empty list pauses. Each is only done when named, or "*".',
+      'The actions that are allowed on the external resource: any of Observe, Create, Update, Delete, LateInitialize, or "*" for all. An empty list pauses.',
     default: ['*'],
     maxItems: policyNames.length,
-    items: { type: 'string', enum: [...policyNames], 'x-kubernetes-validations': [notAnOldPolicy] },
+    items: { type: 'string', maxLength: 64, 'x-kubernetes-validations': [knownPolicy] },
     'x-kubernetes-validations': [noRepeatedPolicy],
   },
   managementPolicy: text(

@@ -14,9 +14,10 @@ import type {
 } from '../external/external.js'
 import type { Follow } from '../managed/follow.js'
 import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
-import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf, type policyNames } from './crd.js'
+import { classCrd, classTypeOf, type KindShape, managedCrd, pluralOf } from './crd.js'
 import { kindPage } from './page.js'
 import { checkPatterns } from './patterns.js'
+import type { policyNames } from './policies.js'
 import { type QueryKind, queryKindOf } from './querycrd.js'
 import type { Fields, KnownOf, Node, ObjectOf, ObjectSchema } from './schema.js'
 

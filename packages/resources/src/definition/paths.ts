@@ -7,20 +7,20 @@ import type { Node } from './schema.js'
  */
 
 /** CEL charges `matches` by the lengths of the text and of the expression, so all three have a limit. */
-const MAX_PATHS = 64
+const MAX_PATHS = 32
 const MAX_PATH_LENGTH = 256
-const MAX_PATTERN_LENGTH = 20_000
+const MAX_PATTERN_LENGTH = 11_000
 
 /** One step to a field whose name the schema does not state: `.name` or `[name]`. */
-const anyStep = String.raw`(?:\.[^.\[\]]+|\[[^\[\]]+\])`
+const anyStep = String.raw`(\.[^.\[\]]+|\[[^\[\]]+\])`
 const anyPath = `${anyStep}*`
-const wildcard = String.raw`(?:\.\*|\[['"]?\*['"]?\])`
-const index = String.raw`(?:\[(?:[0-9]+|\*)\]|\.\*)`
+const wildcard = String.raw`(\.\*|\[['"]?\*['"]?\])`
+const index = String.raw`(\[([0-9]+|\*)\]|\.\*)`
 
 /** Matches each path to a field below the node, and nothing else. Fields deeper than the expression may grow match any path. */
 export function fieldPathPattern(parameters: Node): string {
   for (let depth = 16; depth > 0; depth--) {
-    const pattern = `^(?:${alternatives(parameters, depth)})$`
+    const pattern = `^(${alternatives(parameters, depth)})$`
     if (pattern.length <= MAX_PATTERN_LENGTH || depth === 1) return pattern
   }
   return '^.+$'
@@ -38,11 +38,11 @@ function below(node: Node, depth: number): string {
   if (depth === 0) return node.type === 'object' || node.items ? anyPath : ''
   switch (node.type) {
     case 'object':
-      return `(?:${fieldSteps(node, depth)}|${wildcard}${anyPath})?`
+      return `(${fieldSteps(node, depth)}|${wildcard}${anyPath})?`
     case 'map':
-      return `(?:${anyStep}${below(node.items!, depth - 1)})?`
+      return `(${anyStep}${below(node.items!, depth - 1)})?`
     case 'list':
-      return `(?:${index}${below(node.items!, depth - 1)})?`
+      return `(${index}${below(node.items!, depth - 1)})?`
     case 'json':
       return anyPath
     default:
@@ -54,7 +54,7 @@ function fieldSteps(node: Node, depth: number): string {
   const fields = Object.entries(node.fields ?? {})
   const steps = fields.map(([name, field]) => {
     const text = escaped(name)
-    return `(?:\\.${text}|\\[['"]?${text}['"]?\\])${below(field, depth - 1)}`
+    return `(\\.${text}|\\[['"]?${text}['"]?\\])${below(field, depth - 1)}`
   })
   return steps.join('|')
 }

@@ -1,4 +1,5 @@
 import type { ValidationRule } from '@crosstie/kube/schema'
+import { oldPolicyNames, policyNames } from './policies.js'
 import { fieldsBelow, type Node, referenceFields, secretRefField } from './schema.js'
 
 /**
@@ -43,13 +44,17 @@ const onlyObserves =
 export const noRepeatedPolicy: ValidationRule = {
   rule: 'self.all(name, self.exists_one(other, other == name))',
   message: 'spec.managementPolicies is a set: each policy may be listed once; remove the repeated one',
-  reason: 'FieldValueDuplicate',
 }
 
-export const notAnOldPolicy: ValidationRule = {
-  rule: "!(self in ['Default', 'Full', 'FullControl', 'OrphanOnDelete', 'ObserveOnly'])",
-  message:
-    'this is a value of the former spec.managementPolicy; run `crosstie migrate` to translate it into spec.managementPolicies',
+const listed = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`
+
+/** Takes the place of an enum, whose message cannot name the command that translates the former values (POL7). */
+export const knownPolicy: ValidationRule = {
+  rule: `self in ${listed(policyNames)}`,
+  message: `spec.managementPolicies holds any of ${policyNames.join(', ')}`,
+  messageExpression:
+    `self in ${listed(oldPolicyNames)} ? 'spec.managementPolicies: ' + self + ' is a value of the former spec.managementPolicy; run \`crosstie migrate\` to translate it'` +
+    ` : 'spec.managementPolicies: ' + self + ' is not supported; use any of ${policyNames.join(', ')}'`,
 }
 
 /** The former policy beside a list that allows more (POL9). The default list does not count: it stands in every object. */
@@ -111,7 +116,9 @@ export function immutableRules(parameters: Node): readonly ValidationRule[] {
       continue
     }
     const observed = isComparable(node)
-      ? [`(${has(`oldSelf.status`, ['atProvider', ...path])} && ${same(path, 'oldSelf.status.atProvider')})`]
+      ? [
+          `${has('self.spec.forProvider', path)} && ${has('oldSelf.status', ['atProvider', ...path])} && ${same(path, 'oldSelf.status.atProvider')}`,
+        ]
       : []
     if (!node.reference) {
       rules.push(unchanged(path, observed))

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
-import { oldPolicyNames, policyNames } from '../definition/crd.js'
+import { oldPolicyNames, policyNames } from '../definition/policies.js'
 
 /** What may be done to an external resource. */
 export type Action = 'create' | 'update' | 'delete' | 'lateInitialize' | 'observe'

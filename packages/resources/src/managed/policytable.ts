@@ -1,4 +1,4 @@
-import { policyNames } from '../definition/crd.js'
+import { policyNames } from '../definition/policies.js'
 import { type Decision, decide, type Facts } from './decide.js'
 import { policiesOf } from './policy.js'
 

@@ -1,5 +1,5 @@
 import { equal, stringify } from '@crosstie/kube'
-import { policyNames } from '../definition/crd.js'
+import { policyNames } from '../definition/policies.js'
 import { policiesOf } from '../managed/policy.js'
 import type { Report, Vector } from './report.js'
 
