@@ -64,6 +64,27 @@ test('a clock that is set back holds up neither polls nor what failed', async (t
   await stop()
 })
 
+test('a controller learns that an object is gone, once no reconcile of it runs any more', async () => {
+  const log: string[] = []
+  let finish = () => {}
+  const { api, stop } = await running(
+    async ({ name }) => {
+      if (name === 'busy') await new Promise<void>((resolve) => (finish = resolve))
+      log.push(`reconciled ${name}`)
+      return { after: 'never' }
+    },
+    { gone: ({ metadata }) => log.push(`gone ${metadata.name}`) },
+  )
+  for (const name of ['busy', 'idle']) await api.create(THINGS, thing(name))
+  await until(() => log.length === 1)
+  for (const name of ['busy', 'idle']) await api.delete(THINGS, { name })
+  await until(() => log.length === 2)
+  finish()
+  await until(() => log.length === 4)
+  assert.deepEqual(log, ['reconciled idle', 'gone idle', 'reconciled busy', 'gone busy'])
+  await stop()
+})
+
 test('changes that a run makes itself do not start another', async () => {
   const own = new Set<string>()
   let runs = 0

@@ -28,6 +28,8 @@ export interface Controller {
   wakes?(before: KubeObject | undefined, after: KubeObject): boolean
   /** Was the object well when it was last reported on? Then, after a start, it waits behind those that were not. */
   settled?(object: KubeObject): boolean
+  /** The object no longer exists, whatever its finalizers were. No reconcile of it runs any more. */
+  gone?(object: KubeObject): void
   /** Other kinds whose objects concern objects of this one. */
   readonly watches?: readonly Watched[]
   /**
@@ -82,6 +84,8 @@ const HANDOVER_STEP_MS = 20
 interface Run {
   readonly abort: AbortController
   readonly began: number
+  /** The object, once it was removed while the run was under way. */
+  removed?: KubeObject
   /** What happened to the object meanwhile. Which of it was the run's own doing is known when it has ended. */
   changes?: Changed[]
 }
@@ -173,7 +177,11 @@ export class Controllers implements AsyncDisposable {
     const { object } = change
     const key = keyTextOf(object)
     if (change.type === 'removed') {
+      const task = this.#queue.running(controller.name, key)
+      const run = task && this.#runs.get(task)
       this.#queue.forget(controller.name, key)
+      if (run) run.removed = object
+      else controller.gone?.(object)
       return
     }
     if (change.type === 'changed') {
@@ -257,9 +265,10 @@ export class Controllers implements AsyncDisposable {
     this.#end(controller, task, run, next)
   }
 
-  #end(controller: Controller, task: Task, { abort, began, changes = [] }: Run, next: Next): void {
+  #end(controller: Controller, task: Task, { abort, began, removed, changes = [] }: Run, next: Next): void {
     this.#runs.delete(task)
     this.#aborts.giveBack(abort)
+    if (removed) controller.gone?.(removed)
     for (const change of changes) if (wakes(controller, change)) this.#add(task.lane, task.key, 'urgent')
     this.#queue.done(task, next)
     this.#metrics.reconciled(task.lane, (this.#clock.now() - began) / 1000)

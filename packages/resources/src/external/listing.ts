@@ -53,8 +53,18 @@ export class Listing {
     return (await page.found).get(externalName)
   }
 
+  /** How many objects are expected on all lists together. */
+  get size(): number {
+    return [...this.#askers.values()].reduce((sum, askers) => sum + askers.size, 0)
+  }
+
   forget(asker: string): void {
-    for (const askers of this.#askers.values()) askers.delete(asker)
+    for (const [place, askers] of this.#askers) {
+      askers.delete(asker)
+      if (askers.size > 0) continue
+      this.#askers.delete(place)
+      this.#pages.delete(place)
+    }
   }
 }
 

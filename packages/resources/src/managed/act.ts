@@ -79,15 +79,7 @@ export async function release(turn: Turn): Promise<Next> {
       turn.patchMetadata({ finalizers }).catch(ignoring(isNotFound)),
     )
   }
-  kit.usages?.forget(managed.metadata.uid ?? '')
-  kit.listing?.forget(managed.metadata.uid ?? '')
-  kit.touched.delete(managed.metadata.uid ?? '')
-  kit.unresolved.delete(managed.metadata.uid ?? '')
-  kit.secretUsers.forget(managed.metadata.uid ?? '')
-  kit.sent.delete(managed.metadata.uid ?? '')
-  kit.creating.delete(managed.metadata.uid ?? '')
-  kit.refused.delete(managed.metadata.uid ?? '')
-  kit.followers.forget(managed.metadata.uid ?? '')
+  kit.memory.drop(managed.metadata.uid ?? '')
   return { after: 'never' }
 }
 

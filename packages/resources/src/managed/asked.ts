@@ -39,16 +39,13 @@ export function askedBefore({ managed, history }: Turn): readonly Values[] {
 export function toAsk(turn: Turn, wanted: Values): Values {
   if (!repeatsByToken(turn)) return wanted
   const requests = withRequest(askedBefore(turn), wanted)
-  const refused = turn.kit.refused.get(turn.managed.metadata.uid ?? '') ?? 0
-  return requests[refused % requests.length]!
+  return requests[turn.state.refused % requests.length]!
 }
 
 /** A request was refused, and nothing came of it; of those before it that is not known. */
 export function noteRefused(turn: Turn): void {
   if (!repeatsByToken(turn)) return
-  const { refused } = turn.kit
-  const uid = turn.managed.metadata.uid ?? ''
-  refused.set(uid, (refused.get(uid) ?? 0) + 1)
+  turn.state.refused++
 }
 
 /** What the intent says of the request; undefined for kinds that need no such note. */
@@ -59,8 +56,8 @@ export function noteAsked(turn: Turn, asked: Values): string | undefined {
 }
 
 /** The note is taken away when it is known how the create ended. */
-export function forgetAsked({ kit, managed }: Turn): Readonly<Record<string, null>> {
-  kit.refused.delete(managed.metadata.uid ?? '')
+export function forgetAsked({ managed, state }: Turn): Readonly<Record<string, null>> {
+  state.refused = 0
   return annotationOf(managed, annotations.asked) === '' ? {} : { [annotations.asked]: null }
 }
 

@@ -36,18 +36,17 @@ export function beginning({ kit, managed }: Turn): string | undefined {
  * effect; 0 when none may. Of our own we know when it ended, and of one that
  * nobody else had a part in when success was reported.
  */
-export function underWayFor({ kit, managed }: Turn): number {
+export function underWayFor({ kit, managed, state }: Turn): number {
   const begun = begunBy(annotationOf(managed, annotations.creating))
   const [only, ...more] = begun
   if (!only || (more.length === 0 && only[0] !== kit.id && isSynced(managed))) return 0
-  const ended = !kit.creating.has(managed.metadata.uid ?? '')
+  const ended = state.creating === 0
   const open = begun.filter(([who]) => !(ended && who === kit.id))
   const until = Math.max(0, ...open.map(([, at]) => at + kit.callSeconds * 1000))
   return Math.max(0, until - kit.clock.now())
 }
 
 /** What a create was to make is there: when only one was in doubt, it took effect and cannot do so again. */
-export function beginningShows({ kit, managed }: Turn): void {
-  const uid = managed.metadata.uid ?? ''
-  if (kit.creating.get(uid) === 1) kit.creating.delete(uid)
+export function beginningShows({ state }: Turn): void {
+  if (state.creating === 1) state.creating = 0
 }

@@ -43,7 +43,7 @@ function patienceOf(turn: Turn): number {
 export async function callExternal<T>(turn: Turn, name: string, call: () => Promise<T>): Promise<T> {
   const { kit, spec } = turn
   if (kit.listing && (name === 'Create' || name === 'Update' || name === 'Delete')) {
-    kit.touched.set(turn.managed.metadata.uid ?? '', kit.clock.now() + 1)
+    turn.state.touched = kit.clock.now() + 1
   }
   const budget = kit.budgets.of(spec.providerConfigRef?.name ?? '')
   const wait = kit.budgets === unlimited ? undefined : budget.take(turn.signal, patienceOf(turn))

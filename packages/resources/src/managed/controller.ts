@@ -21,7 +21,11 @@ export interface ManagedController extends Controller {
 }
 
 export function managedController(kind: ManagedKind, options: ManagedOptions): ManagedController {
-  const kit = kitFor(kind, options)
+  return controllerOf(kitFor(kind, options))
+}
+
+export function controllerOf(kit: Kit): ManagedController {
+  const { kind } = kit
   return {
     name: groupResource(kind.type),
     kind,
@@ -42,6 +46,7 @@ export function managedController(kind: ManagedKind, options: ManagedOptions): M
       if (before && kit.ownWrites.take(after)) return false
       return !before || isDeleted(before) !== isDeleted(after) || desiredStateChanged(before, after)
     },
+    gone: ({ metadata }) => kit.memory.drop(metadata.uid ?? ''),
     settled(object) {
       const conditions = conditionsOf(object)
       const is = (type: string) =>
@@ -60,7 +65,7 @@ function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
 /** What could not be resolved may resolve when what it refers to, or may choose, changes. */
 function whoWaitFor(kit: Kit, type: ResourceType): Watched {
   const awaiting = function* (object: KubeObject) {
-    for (const { key, awaits } of kit.unresolved.values()) if (awaits(object)) yield key
+    for (const { key, awaits } of kit.memory.unresolved()) if (awaits(object)) yield key
   }
   return { type, concerns: awaiting }
 }

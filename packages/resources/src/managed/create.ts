@@ -129,11 +129,12 @@ async function writeIntent(turn: Turn, wanted: Values): Promise<void> {
  * pending, to be looked for. A name that it got nevertheless is kept.
  */
 async function attemptCreate(turn: Turn, create: () => Promise<Created>): Promise<Created> {
-  const { creating } = turn.kit
-  const uid = turn.managed.metadata.uid ?? ''
-  const inDoubt = creating.get(uid) ?? 0
-  const ended = () => (inDoubt > 0 ? creating.set(uid, inDoubt) : creating.delete(uid))
-  creating.set(uid, inDoubt + 1)
+  const { state } = turn
+  const inDoubt = state.creating
+  const ended = () => {
+    state.creating = inDoubt
+  }
+  state.creating = inDoubt + 1
   try {
     const created = await create()
     ended()
@@ -322,9 +323,9 @@ async function searchByNaturalKey(
   const { items } = await kit.api.list(kit.kind.type, { signal: turn.signal })
   const taken = new Set(items.filter(({ metadata }) => metadata.uid !== uid).map(externalNameOf))
   const found = fits.find(
-    ({ externalName }) => !taken.has(externalName!) && (kit.claimed.get(externalName!) ?? uid) === uid,
+    ({ externalName }) => !taken.has(externalName!) && kit.reservedNames.isFree(externalName!, uid),
   )
-  if (found) kit.claimed.set(found.externalName!, uid)
+  if (found) kit.reservedNames.reserve(found.externalName!, uid)
   return found
 }
 

@@ -40,6 +40,10 @@ export class Followers {
     for (const [topic, end] of held ?? []) if (!next.has(topic)) end()
   }
 
+  get size(): number {
+    return this.#ends.size
+  }
+
   forget(uid: string): void {
     const held = this.#ends.get(uid)
     this.#ends.delete(uid)

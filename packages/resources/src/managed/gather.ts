@@ -81,13 +81,13 @@ async function lookAtList(
   forProvider: Values,
 ): Promise<Present | undefined> {
   const { kit, managed, externalName, signal } = turn
-  const { kind, touched } = kit
+  const { kind } = kit
   const uid = managed.metadata.uid ?? ''
   const place = placeOf(turn)
   listing.expect(place, uid)
   if (externalName === '' || !(isSettled(turn) || onlyLooks(turn))) return undefined
   const list = () => callExternal(turn, 'List', () => kind.external.list!({ client, forProvider, signal }))
-  const listed = await listing.find(place, externalName, touched.get(uid) ?? 0, list)
+  const listed = await listing.find(place, externalName, turn.state.touched, list)
   const seen = listed?.complete?.(forProvider) ?? listed
   if (!seen || seen.ready === false || seen.upToDate === false || seen.alsoDiffers?.length) return undefined
   return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined

@@ -11,6 +11,7 @@ import type { Intended } from './approval.js'
 import type { Decision } from './decide.js'
 import { Followers } from './follow.js'
 import type { Gathered } from './gather.js'
+import { ObjectMemory, ReservedNames } from './object-memory.js'
 import { OwnWrites } from './ownwrites.js'
 import { SecretUsers } from './secretusers.js'
 import type { Turn } from './turn.js'
@@ -28,6 +29,8 @@ export interface ManagedMetrics {
   reconciled(kind: ManagedKind, outcome: 'settled' | 'changed' | 'waiting' | 'failed'): void
   /** The external resource of the object with this uid was looked at. */
   observed(kind: ManagedKind, uid: string): void
+  /** The object with this uid no longer exists. */
+  gone(kind: ManagedKind, uid: string): void
   /** A call was made to the provider. */
   called(kind: ManagedKind, call: string, failed: boolean): void
   /** An object became ready, so long after it was created. */
@@ -46,6 +49,7 @@ export interface Witness {
 const unmeasured: ManagedMetrics = {
   reconciled: () => {},
   observed: () => {},
+  gone: () => {},
   called: () => {},
   ready: () => {},
   drifted: () => {},
@@ -97,10 +101,8 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly kind: ManagedKind
   /** Tells us from others who look after the same kind. */
   readonly id: string
-  /** How many creates of an object are under way here, or were cut off, by uid. */
-  readonly creating: Map<string, number>
-  /** How often a create was refused while an earlier one was in doubt, by uid. */
-  readonly refused: Map<string, number>
+  /** All that this process remembers of single objects. */
+  readonly memory: ObjectMemory
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
@@ -113,35 +115,34 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   readonly usages: UsageTracker | undefined
   /** Absent when the kind cannot list. */
   readonly listing: Listing | undefined
-  /** When we last did something to the external resource of an object, by uid: older lists do not show it. */
-  readonly touched: Map<string, number>
   /** Fields of status.atProvider that the CRD on the server does not have. */
   readonly pruned: Set<string>
-  /** Objects whose references lead nowhere yet, by uid, and what would be news to them. */
-  readonly unresolved: Map<string, Unresolved>
   /** Which objects read which Secrets. */
   readonly secretUsers: SecretUsers
-  /** Digests of the sensitive values that the provider was given last, by uid and field, for this process alone. */
-  readonly sent: Map<string, ReadonlyMap<string, string>>
   /** Who hears of changes of external resources without looking. */
   readonly followers: Followers
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
-  /** External names that objects of this process are taking for their own, by name: two must not take one. */
-  readonly claimed: Map<string, string>
+  readonly reservedNames: ReservedNames
 }
 
 export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
+  const metrics = options.metrics ?? unmeasured
+  const secretUsers = new SecretUsers()
+  const followers = new Followers()
+  const reservedNames = new ReservedNames()
+  const listing = kind.external.list && new Listing(options.clock ?? systemClock, (options.pollSeconds ?? 60) / 4)
+  const usages = kind.providerConfig && new UsageTracker(options.client, kind.providerConfig)
+  const counted = { forget: (uid: string) => metrics.gone(kind, uid) }
   return {
     kind,
     id: randomBytes(5).toString('hex'),
-    creating: new Map(),
-    refused: new Map(),
+    memory: new ObjectMemory([secretUsers, followers, reservedNames, listing, usages, counted]),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },
     clock: options.clock ?? systemClock,
-    metrics: options.metrics ?? unmeasured,
+    metrics,
     features: { managementPolicies: true, ignoreChanges: true, ...options.features },
     pollSeconds: options.pollSeconds ?? 60,
     unreadySeconds: options.unreadySeconds ?? Number.POSITIVE_INFINITY,
@@ -160,15 +161,12 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     referenceFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference),
     sensitiveFields: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.sensitive),
     sharedMaps: [...fieldsBelow(kind.parameters)].filter(({ node }) => node.shared && !node.immutable),
-    unresolved: new Map(),
-    secretUsers: new SecretUsers(),
-    sent: new Map(),
-    followers: new Followers(),
+    secretUsers,
+    followers,
     ownWrites: new OwnWrites(),
-    claimed: new Map(),
-    touched: new Map(),
+    reservedNames,
     pruned: new Set(),
-    listing: kind.external.list && new Listing(options.clock ?? systemClock, (options.pollSeconds ?? 60) / 4),
-    usages: kind.providerConfig && new UsageTracker(options.client, kind.providerConfig),
+    listing,
+    usages,
   }
 }

@@ -52,6 +52,7 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
       const before = uids.size
       if (uids.add(uid).size > before) observed.with(group, kind).inc()
     },
+    gone: ({ type }, uid) => void seen.get(groupResource(type))?.delete(uid),
     called: (kind, call, failed) => (failed ? failures : done).of(kind, call).inc(),
     ready: ({ type: { group, kind } }, seconds) => ready.with(group, kind).observe(seconds),
     drifted: ({ type: { group, kind } }, seconds) => drift.with(group, kind).inc(seconds),

@@ -32,14 +32,13 @@ export function hasReferences({ kit, managed }: Turn): boolean {
  */
 export async function resolveReferences(turn: Turn): Promise<void> {
   const reason = 'CannotResolveResourceReferences'
-  const { unresolved } = turn.kit
-  const { uid = '', name, namespace } = turn.managed.metadata
+  const { name, namespace } = turn.managed.metadata
   const resolved = await step({ reason, both: true }, () => resolveAll(turn)).catch((error) => {
     const awaits = findInChain(error, FieldError)?.awaits ?? (() => true)
-    unresolved.set(uid, { key: { name: name!, ...(namespace ? { namespace } : {}) }, awaits })
+    turn.state.unresolved = { key: { name: name!, ...(namespace ? { namespace } : {}) }, awaits }
     throw error
   })
-  unresolved.delete(uid)
+  turn.state.unresolved = undefined
   if (equal(resolved, {})) return
   await step({ reason, prefix: 'cannot patch the managed resource via server-side apply: ', both: true }, async () => {
     turn.managed = await applyOwn(turn, referenceManager, resolved)

@@ -29,7 +29,7 @@ const digestOf = ({ value }: GivenSecret): string => createHmac('sha256', proces
 export function rotatedSecrets(turn: Turn): readonly Difference[] {
   if (!turn.given?.size) return []
   const noted = notedRevisions(turn)
-  const sent = turn.kit.sent.get(turn.managed.metadata.uid ?? '')
+  const { sent } = turn.state
   return (
     minded(turn)
       // Who may not change it has nothing to learn from not knowing.
@@ -55,10 +55,7 @@ export function withRotated(turn: Turn, changed: Values, rotated: readonly Diffe
 export function noteGiven(turn: Turn): Readonly<Record<string, string>> {
   if (!turn.given?.size) return {}
   const fields = minded(turn)
-  turn.kit.sent.set(
-    turn.managed.metadata.uid ?? '',
-    new Map(fields.map(([name, given]) => [name, digestOf(given)] as const)),
-  )
+  turn.state.sent = new Map(fields.map(([name, given]) => [name, digestOf(given)] as const))
   const noted = notedRevisions(turn)
   if (fields.every(([name, { revision }]) => noted[name] === revision)) return {}
   const revisions = Object.fromEntries(fields.map(([name, { revision }]) => [name, revision]))

@@ -17,6 +17,10 @@ export class SecretUsers {
     return this.#users.get(`${namespace}/${name}`)?.values() ?? []
   }
 
+  get size(): number {
+    return this.#secrets.size
+  }
+
   forget(uid: string): void {
     for (const secret of this.#secrets.get(uid) ?? []) {
       const users = this.#users.get(secret)

@@ -25,6 +25,7 @@ import {
   newReconcileRequest,
   pollIntervalOf,
 } from './meta.js'
+import type { ObjectState } from './object-memory.js'
 import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy.js'
 import { Redactor } from './redact.js'
 import type { GivenSecret } from './rotation.js'
@@ -162,6 +163,11 @@ export class Turn {
   set managed(written: KubeObject) {
     this.#managed = written
     this.kit.ownWrites.add(written)
+  }
+
+  /** What this process remembers of the object. */
+  get state(): ObjectState {
+    return this.kit.memory.of(this.managed)
   }
 
   get spec(): ManagedSpec {

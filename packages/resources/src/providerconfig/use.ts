@@ -141,6 +141,10 @@ export class UsageTracker {
     this.#known.set(uid, config)
   }
 
+  get size(): number {
+    return this.#known.size
+  }
+
   forget(uid: string): void {
     this.#known.delete(uid)
   }
