@@ -1,0 +1,50 @@
+// The one place that says which suite a test file belongs to.
+//
+//   unit          files of packages/, providers/ and apps/ that start no external program and are not listed in SLOW.
+//                 The suite finishes within 60 s on two idle cores.
+//   conformance   test/conformance and test/clients: the embedded server compared with a real kube-apiserver, real clients.
+//   e2e           everything else: whole programs, crash simulation, tests that start a program (moto, PostgreSQL), SLOW.
+//
+// Every test file belongs to exactly one suite; `npm test` runs all of them.
+import { existsSync } from 'node:fs'
+import { globSync } from './glob.mjs'
+import { importsOf, modulesImportedBy } from './imports.mjs'
+
+export const SUITES = ['unit', 'conformance', 'e2e']
+
+/** The CPU seconds that one file of the unit suite may take. Move slower files to SLOW, or make them faster. */
+export const UNIT_FILE_CPU_SECONDS = 5
+
+/** Unit tests in kind, but too slow for a suite that people run after every change. CPU seconds measured on one core. */
+const SLOW = {
+  'apps/crosstie/src/daemon/load.test.ts': 17,
+  'packages/apiserver/src/hostile.test.ts': 10,
+  'packages/apiserver/src/store/crash.test.ts': 31,
+  'packages/resources/src/managed/crash.test.ts': 16,
+  'packages/resources/src/plan/worlds.test.ts': 17,
+}
+
+/** Returns all compiled test files. The compiler keeps the output of a source that was moved or removed; it is left out. */
+export function testFiles() {
+  const files = globSync(['test', 'providers', 'apps', 'packages'], /\/dist\/.*\.test\.js$/)
+  return files.filter((file) => existsSync(sourceOf(file)))
+}
+
+export function suiteOf(file) {
+  if (/^test\/(conformance|clients)\//.test(file)) return 'conformance'
+  if (file.startsWith('test/') || sourceOf(file) in SLOW || startsProgram(file)) return 'e2e'
+  return 'unit'
+}
+
+/** Returns entries of SLOW without a file. */
+export function staleSlowFiles() {
+  return Object.keys(SLOW).filter((file) => !existsSync(file))
+}
+
+const sourceOf = (file) => file.replace('/dist/', '/src/').replace(/\.js$/, '.ts')
+
+/** Whether the test, or a test kit that it uses, imports a module that starts processes. */
+function startsProgram(file) {
+  const isTestCode = (path) => path === file || /\/testing[./]/.test(path)
+  return [...modulesImportedBy(file, isTestCode)].some((path) => importsOf(path).includes('node:child_process'))
+}
