@@ -5,6 +5,7 @@ import { AccessDeniedError } from '../access/authorize.js'
 import type { Served, View } from '../serving/served.js'
 import type { Listing } from '../verbs/list.js'
 import { encodeProtobuf } from '../wire/protobuf-encode.js'
+import { warningHeaders } from '../wire/warnings.js'
 import { Writer } from '../wire/writer.js'
 import { encodeYaml } from '../wire/yaml.js'
 import type { Exchange, Headers } from './exchange.js'
@@ -208,7 +209,7 @@ async function send(
 ): Promise<void> {
   const { exchange, media, warnings } = reply
   const headers: Headers = { 'content-type': media.contentType, 'cache-control': 'no-cache, private', ...extra }
-  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader)
+  if (warnings.length > 0) headers['warning'] = warningHeaders(warnings)
   const size = chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
   if (size < GZIP_BYTES_MIN || !acceptsGzip(exchange)) {
     exchange.respond(status, headers, chunks, sent)
@@ -221,11 +222,4 @@ async function send(
 
 function acceptsGzip({ headers }: Exchange): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(String(headers['accept-encoding'] ?? ''))
-}
-
-/** RFC 7234 warn-text: a quoted string, no control characters. */
-function warningHeader(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go.
-  const clean = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[\\"]/g, '\\$&')
-  return `299 - "${Buffer.from(clean, 'utf8').toString('latin1')}"`
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
 import { Slabs } from './slabs.js'
 import type { State } from './state.js'
-import { type Change, PreconditionError, type Write } from './store.js'
+import { type Change, ObjectTooLargeError, PreconditionError, type Write } from './store.js'
 import { bytesOf, type Parsed, Version, withRevision } from './version.js'
 
 export interface Accepted {
@@ -71,11 +71,20 @@ export class Acceptance {
     }
     const deleted = write.do === 'delete'
     const object = withRevision(write.object ?? (tip?.object as KubeObject), revision)
-    const now = new Version(this.#parsed, key, revision, bytesOf(object, this.#slabs), deleted)
+    const bytes = bytesOf(object, this.#slabs)
+    if (write.do === 'put') checkSize(write, bytes.length, tip)
+    const now = new Version(this.#parsed, key, revision, bytes, deleted)
     this.#parsed.keep(now, object)
     const type = deleted ? 'DELETED' : tip ? 'MODIFIED' : 'ADDED'
     return { type, key, revision, now, before: tip }
   }
+}
+
+/** What an earlier version of the server stored may be longer than what is allowed now, and can still become shorter. */
+function checkSize(write: Write & { readonly do: 'put' }, length: number, tip: Version | undefined): void {
+  const { key, bytesMax } = write
+  if (bytesMax === undefined || length <= Math.max(bytesMax, tip?.bytes.length ?? 0)) return
+  throw new ObjectTooLargeError(key, length, bytesMax)
 }
 
 function holds(write: Write, tip: Version | undefined): boolean {

@@ -90,6 +90,8 @@ export type Write =
       readonly key: string
       readonly object: KubeObject
       readonly expect: number | 'absent' | 'any'
+      /** Throws ObjectTooLargeError when the JSON is longer, unless it is not longer than what it replaces. */
+      readonly bytesMax?: number
     }
   | {
       readonly do: 'delete'
@@ -122,6 +124,17 @@ export class PreconditionError extends Error {
     super(`${key} is ${tip ? `at revision ${tip.revision}` : 'absent'}, which is not what the write expects`)
     this.key = key
     this.tip = tip
+  }
+}
+
+/** The JSON of an object is longer than its write allows. Nothing was accepted. */
+export class ObjectTooLargeError extends Error {
+  override readonly name = 'ObjectTooLargeError'
+  readonly bytes: number
+
+  constructor(key: string, bytes: number, bytesMax: number) {
+    super(`${key} would take ${bytes} bytes, and no more than ${bytesMax} are allowed`)
+    this.bytes = bytes
   }
 }
 

@@ -14,7 +14,7 @@ import { checkNamespaceOpen } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError } from '../store/store.js'
-import { commit, settled } from './commit.js'
+import { commitPut, settled } from './commit.js'
 import { named } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
@@ -69,7 +69,8 @@ export async function createDecoded(
   }
   if (dryRun) return await imagined(engine, request, object, true)
   try {
-    const [change] = await commit(engine, [{ do: 'put', key, object: stored, expect: 'absent' }])
+    const put = { do: 'put', key, object: stored, expect: 'absent' } as const
+    const [change] = await commitPut(engine, served, put, { mayDropOwners: !options.tracked })
     return await outcomeOf(request, change!.now, true)
   } catch (error) {
     if (!(error instanceof PreconditionError)) throw error

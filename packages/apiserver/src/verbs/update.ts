@@ -14,16 +14,16 @@ import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
 import { integerFault } from '../wire/integer.js'
-import { commit, settled } from './commit.js'
+import { commit, commitPut, settled } from './commit.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
+import { turnsOf } from './turns.js'
 import { checkValid } from './validate.js'
 
-// Only writers that wait for somebody else in between (webhooks, conversion)
-// can lose a race at all, so running out means a hot object, not bad luck.
-const RETRIES_MAX = 10
+/** kube-apiserver gives up on a write after 34 s, however often it had to start over. */
+const RETRY_MAX_MS = 34_000
 
 /** PUT: replaces an object, or its status. */
 export async function update(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
@@ -47,58 +47,79 @@ export interface Proposal {
   readonly tracked?: boolean
 }
 
+type Propose = (live: KubeObject) => Proposal | Promise<Proposal>
+
 /**
- * Reads, changes, writes, and does it again when somebody was faster. All that
- * changes an existing object comes through here: PUT, every kind of patch,
- * status, scale, finalizers.
+ * Reads, changes and writes an object, and starts over on the newest state when another writer was faster. Every change of
+ * an existing object comes through here: PUT, every kind of patch, status, scale, finalizers. A change that names no
+ * resourceVersion therefore never fails with a conflict. After 34 s it fails with a timeout.
  */
-export async function modify(
+export async function modify(engine: Engine, request: WriteRequest, propose: Propose): Promise<Outcome> {
+  const key = request.served.key(request.namespace, request.name)
+  const turns = turnsOf(engine)
+  const deadline = engine.clock.now() + RETRY_MAX_MS
+  let endTurn = turns.contended(key) ? await turns.take(key) : undefined
+  try {
+    for (;;) {
+      const outcome = await attemptChange(engine, request, propose, key, () => endTurn?.())
+      if (outcome) return outcome
+      if (engine.clock.now() > deadline) throw timedOut()
+      endTurn ??= await turns.take(key)
+    }
+  } finally {
+    endTurn?.()
+  }
+}
+
+/** One round. Undefined when another writer was faster. `accepted` is called as soon as the change has its place in the order. */
+async function attemptChange(
   engine: Engine,
   request: WriteRequest,
-  propose: (live: KubeObject) => Proposal | Promise<Proposal>,
-): Promise<Outcome> {
-  const { served, namespace, name } = request
-  const key = served.key(namespace, name)
-  for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
-    const tip = engine.store.tip(key)
-    if (!tip) {
-      await settled(engine, key)
-      throw notFound(served.type, name)
-    }
-    const seen = served.view(tip)
-    const live = (seen instanceof Promise ? await seen : seen).object
-    const object = await changed(engine, request, live, propose)
-    if (request.dryRun) return await imagined(engine, request, object)
-    const vanishing = vanishes(request, object)
-    if (!vanishing && equal(object, live)) return await unchanged(engine, request, tip)
-    try {
-      if (vanishing) {
-        // Watchers see it go as it last was; the writer sees what it wrote.
-        await commit(engine, [{ do: 'delete', key, expect: tip.revision }])
-        return unstored(object)
-      }
-      const stored = served.isStorage ? object : await toStorage(engine, request, object)
-      const [change] = await commit(engine, [{ do: 'put', key, expect: tip.revision, object: stored }])
-      return await outcomeOf(request, change!.now)
-    } catch (error) {
-      if (!(error instanceof PreconditionError)) throw error
-    }
+  propose: Propose,
+  key: string,
+  accepted: () => void,
+): Promise<Outcome | undefined> {
+  const { served, name } = request
+  const tip = engine.store.tip(key)
+  if (!tip) {
+    await settled(engine, key)
+    throw notFound(served.type, name)
   }
-  throw conflict(served.type, name, MODIFIED)
+  const seen = served.view(tip)
+  const live = (seen instanceof Promise ? await seen : seen).object
+  const { object, tracked } = await changed(engine, request, live, propose)
+  if (request.dryRun) return await imagined(engine, request, object)
+  const vanishing = vanishes(request, object)
+  if (!vanishing && equal(object, live)) return await unchanged(engine, request, tip)
+  const expect = tip.revision
+  const stored = vanishing || served.isStorage ? object : await toStorage(engine, request, object)
+  try {
+    const before = engine.store.tip(key)
+    const committed = vanishing
+      ? commit(engine, [{ do: 'delete', key, expect }])
+      : commitPut(engine, served, { do: 'put', key, expect, object: stored }, { mayDropOwners: !tracked })
+    if (engine.store.tip(key) !== before) accepted()
+    const [change] = await committed
+    // Watchers see it go as it last was; the writer sees what it wrote.
+    return vanishing ? unstored(object) : await outcomeOf(request, change!.now)
+  } catch (error) {
+    if (error instanceof PreconditionError) return undefined
+    throw error
+  }
+}
+
+function timedOut(): StatusError {
+  const message = 'Timeout: request did not complete within requested timeout - context deadline exceeded'
+  return new StatusError(504, 'Timeout', message, { details: {} })
 }
 
 /** The live object as it shall be. A refusal may rest on a write that is not durable yet: it waits for that. */
-async function changed(
-  engine: Engine,
-  request: WriteRequest,
-  live: KubeObject,
-  propose: (live: KubeObject) => Proposal | Promise<Proposal>,
-): Promise<KubeObject> {
+async function changed(engine: Engine, request: WriteRequest, live: KubeObject, propose: Propose): Promise<Proposal> {
   try {
     const proposed = propose(live)
     const proposal = proposed instanceof Promise ? await proposed : proposed
     const object = withoutNewTimes(await settle(engine, request, proposal, live), live)
-    return proposal.tracked ? withoutNulls(request, object) : object
+    return proposal.tracked ? { object: withoutNulls(request, object), tracked: true } : { object }
   } catch (error) {
     await settled(engine, request.served.key(request.namespace, request.name))
     throw error
