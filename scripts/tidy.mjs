@@ -6,6 +6,7 @@ import { layers, mayImport, mayImportRoom } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 import { requirementComplaints } from './requirements.mjs'
 import { staleSlowFiles } from './suites.mjs'
+import { wordComplaints } from './words.mjs'
 
 const FILE_LINES_MAX = 500
 
@@ -18,6 +19,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md
   checkLinks(page)
 complaints.push(...decisionComplaints())
 complaints.push(...requirementComplaints())
+complaints.push(...wordComplaints())
 for (const file of staleSlowFiles()) complaints.push(`scripts/suites.mjs: SLOW names ${file}, which does not exist`)
 await checkPages()
 await checkCommands()
