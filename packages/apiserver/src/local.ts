@@ -18,6 +18,7 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 import { type Authorizer, forbiddenError } from './access/authorize.js'
+import { impersonate } from './access/impersonate.js'
 import type { ServiceAccountTokens } from './access/tokens.js'
 import type { UserInfo } from './access/user.js'
 import type { Engine } from './engine.js'
@@ -51,6 +52,11 @@ export class LocalClient implements Client {
     this.#user = user
     this.#authorizer = authorizer
     this.#tokens = tokens
+  }
+
+  as(user: string): Client {
+    const acting = impersonate(this.#user, ['Impersonate-User', user], '/', this.#authorizer)
+    return new LocalClient(this.#engine, acting, this.#authorizer, this.#tokens)
   }
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {

@@ -34,6 +34,12 @@ export interface Client {
   deleteCollection(type: ResourceType, options?: ListOptions & DeleteOptions): Promise<void>
   /** The kinds that are served in a group and version; none when the server does not know it. */
   discover(where: GroupVersion, options?: CallOptions): Promise<readonly ResourceType[]>
+  /**
+   * The same API as another user, by impersonation. The rights of that user
+   * apply; the server refuses with reason Forbidden when this client's own user
+   * may not impersonate it.
+   */
+  as(user: string): Client
 }
 
 export interface ApplyTarget {

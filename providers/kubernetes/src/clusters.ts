@@ -2,8 +2,9 @@ import { HttpClient, kubeconfigAccess } from '@crosstie/controller'
 import { attempt, type Client } from '@crosstie/kube'
 import { type ConnectContext, defineProviderConfig, type ProviderConfiguration } from '@crosstie/resources/provider'
 import { Cluster } from './cluster.js'
+import { OBJECTS_USER } from './identity.js'
 
-/** How a cluster is reached: `InjectedIdentity` is the one that the Object itself is in, all else holds a kubeconfig. */
+/** How a cluster is reached: `InjectedIdentity` is the one that the Object is kept in, as the user {@link OBJECTS_USER}; all other sources hold a kubeconfig. */
 export const providerConfig = defineProviderConfig({ group: 'kubernetes.crossplane.io', version: 'v1alpha1' })
 
 export interface Opened {
@@ -27,7 +28,7 @@ export class Clusters {
   readonly #open = new Map<string, Remote>()
 
   constructor(api: Client) {
-    this.own = { id: 'own', cluster: new Cluster(api) }
+    this.own = { id: 'own', cluster: new Cluster(api.as(OBJECTS_USER)) }
   }
 
   static of(api: Client): Clusters {

@@ -4,7 +4,8 @@ import { HIDDEN } from './manifest.js'
 /** What to do about an answer of the cluster, by its reason. */
 const nextSteps: Readonly<Record<string, string>> = {
   Unauthorized: 'the cluster does not accept the credentials: renew those that the ProviderConfig names',
-  Forbidden: 'grant the identity that the ProviderConfig names what is missing, see docs/guides/kubernetes-objects.md',
+  Forbidden:
+    'an administrator grants the identity that this message names what is missing, see docs/guides/kubernetes-objects.md',
   ServiceUnavailable: 'is the server of the kubeconfig right, and can it be reached from here?',
   RequestEntityTooLarge: 'make the manifest smaller',
   Invalid: 'correct spec.forProvider.manifest',

@@ -1,18 +1,23 @@
 import { apiVersionOf, type Client, ignoring, isAlreadyExists } from '@crosstie/kube'
 import { defineProvider } from '@crosstie/resources/provider'
 import { providerConfig } from './clusters.js'
+import { impersonationRights, OBJECTS_USER, objectsRoles } from './identity.js'
 import { object } from './object.js'
 
 export { providerConfig } from './clusters.js'
+export { OBJECTS_LABEL, OBJECTS_USER } from './identity.js'
 export { object } from './object.js'
 
 export const provider = defineProvider({
   name: 'kubernetes',
   summary: 'Objects of any Kubernetes cluster, managed or observed.',
   kinds: [object],
+  roles: objectsRoles,
+  rights: impersonationRights,
   async start({ client }) {
     await offerOwnCluster(client)
-    return { summary: 'objects of this cluster (ProviderConfig default)', async [Symbol.asyncDispose]() {} }
+    const summary = `objects of this cluster, with the rights of the user ${OBJECTS_USER} (ProviderConfig default)`
+    return { summary, async [Symbol.asyncDispose]() {} }
   },
 })
 

@@ -187,7 +187,10 @@ export class ControlPlane implements AsyncDisposable {
     const { signal } = this.#stop
     if (skipDefinitions) return
     await this.#untilDone('install roles', async () => {
-      for (const role of operatorRoles(registry.claims, registry.kinds)) await installRole(client, role, log, signal)
+      const roles = registry.providers.flatMap((provider) => provider.roles ?? [])
+      for (const role of [...operatorRoles(registry.claims, registry.kinds), ...roles]) {
+        await installRole(client, role, log, signal)
+      }
     })
   }
 

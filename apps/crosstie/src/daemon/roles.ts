@@ -1,18 +1,30 @@
 import type { Log } from '@crosstie/controller'
-import { type Client, equal, ignoring, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
+import {
+  type Client,
+  equal,
+  ignoring,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  type ResourceType,
+} from '@crosstie/kube'
 
-const ROLES: ResourceType = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRole',
-  resource: 'clusterroles',
-  namespaced: false,
-}
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false }
+const ROLES: ResourceType = { ...rbac, kind: 'ClusterRole', resource: 'clusterroles' }
+const BINDINGS: ResourceType = { ...rbac, kind: 'ClusterRoleBinding', resource: 'clusterrolebindings' }
 const FIELD_MANAGER = 'crosstie'
 
-/** Brings a ClusterRole to the server, if it is not there as we know it. */
+/**
+ * Installs a ClusterRole, or updates one that differs. A ClusterRoleBinding is
+ * only created: its subjects are for administrators to change.
+ */
 export async function installRole(client: Client, role: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = role.metadata.name!
+  if (role.kind === BINDINGS.kind) {
+    const created = await client.create(BINDINGS, role, { signal }).catch(ignoring(isAlreadyExists))
+    if (created) log.info('installed a role binding', { binding: name })
+    return
+  }
   const found = await client.get(ROLES, { name }, { signal }).catch(ignoring(isNotFound))
   const labels = Object.entries(role.metadata.labels ?? {})
   const same =

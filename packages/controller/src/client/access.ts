@@ -42,6 +42,18 @@ export function staticAccess({ server, proxy, token, ...tls }: StaticAccess): Ac
   return { server, proxy, tls: async () => tls, headers: async () => headers, renew: () => {} }
 }
 
+/** The same access, acting as another user. */
+export function impersonatingAccess(access: Access, user: string): Access {
+  return {
+    server: access.server,
+    ...(access.proxy ? { proxy: access.proxy } : {}),
+    ...(access.namespace ? { namespace: access.namespace } : {}),
+    tls: () => access.tls(),
+    headers: async () => ({ ...(await access.headers()), 'impersonate-user': user }),
+    renew: () => access.renew(),
+  }
+}
+
 const ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Tokens of service accounts are replaced long before they expire; reading them once a minute is often enough. */
 const TOKEN_FRESH_MS = 60_000

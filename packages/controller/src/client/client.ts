@@ -21,7 +21,7 @@ import {
   type WatchOptions,
   type WriteOptions,
 } from '@crosstie/kube'
-import type { Access } from './access.js'
+import { type Access, impersonatingAccess } from './access.js'
 import { statusError } from './answer.js'
 import { Caller, type CallerOptions } from './caller.js'
 import { linesOf } from './lines.js'
@@ -37,14 +37,29 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
 /** The Client port over HTTP, to any Kubernetes API. */
 export class HttpClient implements Client, Disposable {
   readonly #caller: Caller
+  readonly #access: Access
+  readonly #options: CallerOptions
+  readonly #impersonating = new Map<string, HttpClient>()
 
   constructor(access: Access, options: CallerOptions = {}) {
+    this.#access = access
+    this.#options = options
     this.#caller = new Caller(access, options)
   }
 
   /** Ends all connections, and with them what still runs over them. */
   close(): void {
+    for (const client of this.#impersonating.values()) client.close()
     this.#caller.close()
+  }
+
+  /** The client of each user is created once, and closed with this one. */
+  as(user: string): HttpClient {
+    const held = this.#impersonating.get(user)
+    if (held) return held
+    const client = new HttpClient(impersonatingAccess(this.#access, user), this.#options)
+    this.#impersonating.set(user, client)
+    return client
   }
 
   [Symbol.dispose](): void {

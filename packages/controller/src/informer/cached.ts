@@ -56,6 +56,11 @@ export class CachedClient implements Client {
     this.#clock = clock
   }
 
+  /** Not from memory: the cache holds objects that the other user may not read. */
+  as(user: string): Client {
+    return this.#client.as(user)
+  }
+
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T> {
     const informer = this.#informers.known(type)
     const { resourceVersion: since, ...rest } = options ?? {}

@@ -37,6 +37,11 @@ export class MemoryApi implements Client {
   /** Thrown by the next calls, one each. */
   readonly faults: unknown[] = []
 
+  /** It knows no users. */
+  as(): Client {
+    return this
+  }
+
   /** Forgets its history: watches from the past are told to list again. */
   compact(): void {
     this.#forgotten = this.#revision

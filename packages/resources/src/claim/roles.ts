@@ -23,19 +23,20 @@ interface Rule {
  * cluster: classes, managed resources and aggregates. Kubernetes' own admin,
  * edit and view get claims, but as with other things that are the cluster's
  * and not a namespace's, nothing of the infrastructure.
+ *
+ * A ProviderConfig names credentials: any Secret, variable or file that the
+ * controllers can read, or their own identity. Writing one is therefore a right
+ * of administrators, `crosstie:provider-administrator`; infrastructure operators
+ * read them.
  */
 export function operatorRoles(claims: readonly ClaimKind[], managed: readonly ManagedKind[]): readonly KubeObject[] {
   const claimTypes = claims.map(({ type }) => type)
   const infrastructure = [
-    ...managed.flatMap(({ type, classType, query, providerConfig }) => [
-      type,
-      classType,
-      ...(query ? [query.type] : []),
-      ...(providerConfig ? [providerConfig.type] : []),
-    ]),
+    ...managed.flatMap(({ type, classType, query }) => [type, classType, ...(query ? [query.type] : [])]),
     aggregateType,
     aggregateClassType,
   ]
+  const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
   const secretsAndEvents = [
     { apiGroups: [''], resources: ['secrets', 'events'], verbs: READ },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READ },
@@ -50,6 +51,8 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
       [TO_INFRASTRUCTURE],
       [...rulesFor(infrastructure, [...READ, ...WRITE]), ...events],
     ),
+    role('crosstie:provider-configs:view', [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
+    role('crosstie:provider-administrator', [], [...rulesFor(configs, [...READ, ...WRITE]), ...events]),
     aggregated('crosstie:application-operator', TO_APPLICATION),
     aggregated('crosstie:infrastructure-operator', TO_INFRASTRUCTURE),
   ]

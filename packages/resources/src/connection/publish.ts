@@ -35,6 +35,20 @@ export interface SecretKey {
 
 const ATTEMPTS = 5
 
+/** Namespaces of the cluster itself. Their Secrets are not for managed resources to read or write. */
+const protectedNamespaces = new Set(['kube-system', 'kube-public', 'kube-node-lease'])
+
+/**
+ * Throws when a managed resource or aggregate names a Secret of the cluster's
+ * own namespaces: its author need not have any right there, but the controllers do.
+ */
+export function refuseProtected({ name, namespace }: SecretKey, field: string): void {
+  if (!protectedNamespaces.has(namespace)) return
+  throw new Error(
+    `${field} names the Secret ${namespace}/${name}: Secrets in ${namespace} belong to the cluster itself, choose one in another namespace`,
+  )
+}
+
 /**
  * Makes the details part of the object's connection Secret. Keys are only ever
  * added or changed, never removed; nothing is written when they are there
@@ -49,6 +63,7 @@ export async function publishConnection(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const options = signal ? { signal } : {}
+  refuseProtected(key, 'spec.writeConnectionSecretToRef')
   for (let attempt = 1; ; attempt++) {
     try {
       return await publishOnce(client, owner, key, details, options)

@@ -1,4 +1,4 @@
-import type { Client } from '@crosstie/kube'
+import type { Client, KubeObject } from '@crosstie/kube'
 import type { Binding, ClaimKind } from '../claim/define.js'
 import type { ManagedKind } from './define.js'
 import { checkTogether } from './patterns.js'
@@ -13,12 +13,25 @@ export interface Provider {
   readonly claims?: readonly ClaimKind[]
   /** What may meet which claims. */
   readonly bindings?: readonly Binding[]
+  /** ClusterRoles and ClusterRoleBindings that belong to the provider, for identities other than the controllers'. */
+  readonly roles?: readonly KubeObject[]
+  /** Rights that the controllers need in their cluster beside those on the provider's kinds. */
+  readonly rights?: readonly ProviderRight[]
   /**
    * Brings what its kinds can work with out of the box on a control plane of
    * one process: a server of its own, a ProviderConfig `default`. Called when
    * the definitions are served; what it returns is disposed of at the end.
    */
   start?(host: ProviderHost): Promise<StartedProvider>
+}
+
+/** One rule of an RBAC role. */
+export interface ProviderRight {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  /** Absent: all objects. */
+  readonly resourceNames?: readonly string[]
 }
 
 export interface ProviderHost {

@@ -1,5 +1,12 @@
 import { type Condition, isObject, type KubeObject, setFieldValue } from '@crosstie/kube'
-import { publishConnection, readSecretKey, readSecretValue, type Secret, secretType } from '../connection/publish.js'
+import {
+  publishConnection,
+  readSecretKey,
+  readSecretValue,
+  refuseProtected,
+  type Secret,
+  secretType,
+} from '../connection/publish.js'
 import { type FoundNode, secretRefField } from '../definition/schema.js'
 import type { ConnectionDetails } from '../external/external.js'
 import { isDeleted } from './meta.js'
@@ -27,6 +34,7 @@ export async function withSensitiveValues(turn: Turn, forProvider: Values): Prom
     const ref = at(forProvider, refPath)
     if (!ref) continue
     const key = ref as SecretKeyRef
+    refuseProtected(key, `spec.forProvider.${refPath.join('.')}`)
     const secret = `${key.namespace}/${key.name}`
     turn.kit.secretUsers.add(secret, turn.managed)
     const read = await readSecretValue(turn.kit.client, key, turn.signal)
@@ -50,6 +58,7 @@ async function withKeptValues(turn: Turn, forProvider: Values): Promise<Values> 
   const key = connectionSecretOf(turn.managed)
   const missing = key ? generatedFields(turn, forProvider) : []
   let filled = forProvider
+  if (missing.length > 0) refuseProtected(key!, 'spec.writeConnectionSecretToRef')
   for (const { path } of missing) {
     const value = await readSecretKey(turn.kit.client, { ...key!, key: path.join('.') }, turn.signal)
     if (value === undefined) continue

@@ -142,6 +142,11 @@ class ImaginedClient implements Client {
     this.discover = (where, options) => real.discover(where, options)
   }
 
+  /** A plan is computed with the rights of the person who asks for it. */
+  as(): Client {
+    return this
+  }
+
   // biome-ignore lint/correctness/useYield: what is imagined does not change by itself.
   async *watch(): AsyncIterable<never> {
     throw new StatusError(405, 'MethodNotAllowed', 'an imagined world cannot be watched')

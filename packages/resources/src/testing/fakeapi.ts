@@ -81,6 +81,11 @@ export class FakeApi implements Client {
     this.#objects.delete(keyOf(type, key))
   }
 
+  /** It knows no users. */
+  as(): Client {
+    return this
+  }
+
   async discover(): Promise<readonly ResourceType[]> {
     return []
   }

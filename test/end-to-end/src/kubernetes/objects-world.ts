@@ -12,7 +12,7 @@ import {
   Metrics,
   type ResourceType,
 } from '@crosstie/kube'
-import { object, providerConfig } from '@crosstie/provider-kubernetes'
+import { OBJECTS_LABEL, OBJECTS_USER, object, provider, providerConfig } from '@crosstie/provider-kubernetes'
 import { managedController, managedMetrics } from '@crosstie/resources'
 import { load } from 'js-yaml'
 import { eventually } from '../support/claims-world.js'
@@ -28,6 +28,13 @@ const core = (kind: string, resource: string, namespaced: boolean): ResourceType
 export const configMaps = core('ConfigMap', 'configmaps', true)
 export const secrets = core('Secret', 'secrets', true)
 export const namespaces = core('Namespace', 'namespaces', false)
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false }
+export const clusterRoles: ResourceType = { ...rbac, kind: 'ClusterRole', resource: 'clusterroles' }
+export const clusterRoleBindings: ResourceType = {
+  ...rbac,
+  kind: 'ClusterRoleBinding',
+  resource: 'clusterrolebindings',
+}
 export const accounts = core('ServiceAccount', 'serviceaccounts', true)
 
 /** Never polled within a test: whatever happens after the first look, a watch told of it. */
@@ -55,8 +62,8 @@ export class ObjectWorld implements AsyncDisposable {
     this.#controllers.start(managedController(object, options))
   }
 
-  /** On the embedded server, in the same process. */
-  static async embedded(pollSeconds = NEVER): Promise<ObjectWorld> {
+  /** On the embedded server, in the same process. Objects may do everything, unless they are given no rights. */
+  static async embedded(pollSeconds = NEVER, rights = true): Promise<ObjectWorld> {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-objects-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
     const file = join(dataDir, 'kubeconfig')
@@ -65,16 +72,23 @@ export class ObjectWorld implements AsyncDisposable {
       await server.close()
       await rm(dataDir, { recursive: true, force: true })
     }
-    return await ObjectWorld.#open(server.client(), await readFile(file, 'utf8'), pollSeconds, close)
+    return await ObjectWorld.#open(server.client(), await readFile(file, 'utf8'), pollSeconds, close, rights)
   }
 
   /** On the Kubernetes API that a kubeconfig leads to, over HTTP. */
-  static async remote(file: string, pollSeconds = NEVER): Promise<ObjectWorld> {
+  static async remote(file: string, pollSeconds = NEVER, rights = true): Promise<ObjectWorld> {
     const client = new HttpClient(await kubeconfigAccess({ file }))
-    return await ObjectWorld.#open(client, await readFile(file, 'utf8'), pollSeconds, async () => client.close())
+    const close = async () => client.close()
+    return await ObjectWorld.#open(client, await readFile(file, 'utf8'), pollSeconds, close, rights)
   }
 
-  static async #open(client: Client, kubeconfig: string, pollSeconds: number, close: () => Promise<void>) {
+  static async #open(
+    client: Client,
+    kubeconfig: string,
+    pollSeconds: number,
+    close: () => Promise<void>,
+    rights: boolean,
+  ) {
     for (const crd of [object.crd(), object.classCrd(), providerConfig.crd(), providerConfig.usageCrd()]) {
       const { name = '' } = crd.metadata
       await client.apply(crdType, { ...crd, metadata: { name } }, { fieldManager: 'test', force: true })
@@ -84,8 +98,30 @@ export class ObjectWorld implements AsyncDisposable {
       })
     }
     const world = new ObjectWorld(client, kubeconfig, pollSeconds, close)
+    for (const each of provider.roles ?? []) await world.applyRole(each)
+    if (rights) await world.grantAll()
     await world.apply(providerConfig.type, 'default', { spec: { credentials: { source: 'InjectedIdentity' } } })
     return world
+  }
+
+  async applyRole({ apiVersion: _, kind, metadata, ...rest }: KubeObject): Promise<void> {
+    const type = kind === 'ClusterRole' ? clusterRoles : clusterRoleBindings
+    const target = { ...rest, metadata: { ...metadata, name: metadata.name! } }
+    await this.client.apply(type, target, { fieldManager: 'test', force: true })
+  }
+
+  /** Grants Objects all rights in their own cluster, as an administrator may. */
+  async grantAll(): Promise<void> {
+    await this.applyRole({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'test-objects-all', labels: { [OBJECTS_LABEL]: 'true' } },
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    })
+    const objects = this.client.as(OBJECTS_USER)
+    await eventually('Objects have their rights', async () => {
+      return await objects.list(secrets, { namespace: 'default' }).catch(() => undefined)
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -170,6 +206,7 @@ export class ObjectWorld implements AsyncDisposable {
 function counting(client: Client, asked: Record<string, number>): Client {
   return new Proxy(client, {
     get(target, name) {
+      if (name === 'as') return (user: string) => counting(target.as(user), asked)
       const member = target[name as keyof Client]
       if (typeof member !== 'function') return member
       return (...args: never[]) => {

@@ -225,7 +225,7 @@ function objects(open: () => Promise<ObjectWorld>, many: number): void {
     await world.reach('nowhere', world.withUser({ token: 'x' }, { server: 'https://127.0.0.1:1' }))
     await world.reach('nonsense', 'this: [is no kubeconfig')
     const cases: Record<string, readonly [forProvider: object, config: string, words: RegExp]> = {
-      forbidden: [{ manifest: configMap('no', {}) }, 'stranger', /forbidden: .*grant the identity/],
+      forbidden: [{ manifest: configMap('no', {}) }, 'stranger', /forbidden: .*an administrator grants the identity/],
       unauthorized: [{ manifest: configMap('no', {}) }, 'forged', /does not accept the credentials/],
       program: [{ manifest: configMap('no', {}) }, 'program', /runs a program \(exec\), which is not allowed/],
       nowhere: [{ manifest: configMap('no', {}) }, 'nowhere', /can it be reached from here/],

@@ -3,15 +3,7 @@ import type { Json, KubeObject } from '@crosstie/kube'
 import { aggregateClassCrd, aggregateCrd, type ManagedKind, operatorRoles, type Provider } from '@crosstie/resources'
 import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
 import type { Registry } from '../../daemon/registry.js'
-import {
-  clusterRole,
-  commonRights,
-  conversionRights,
-  leaseRights,
-  OBJECTS_LABEL,
-  providerRights,
-  role,
-} from './rights.js'
+import { clusterRole, commonRights, conversionRights, leaseRights, providerRights, role } from './rights.js'
 
 /** How the controllers run in a cluster. Numbers may be text that something else fills in. */
 export interface Deployment {
@@ -80,7 +72,7 @@ export function workload({ providers, kinds, claims }: Registry, deployment: Dep
       provider: provider.name,
       objects: [
         ...clusterRole(`crosstie-provider-${provider.name}`, account, { rules: providerRights(provider) }, labels),
-        ...(provider.name === 'kubernetes' ? clusterRole('crosstie-objects', account, whatIsGranted, labels) : []),
+        ...(provider.roles ?? []).map((object) => ({ ...object, metadata: { ...object.metadata, labels } })),
       ],
     })),
     { name: 'operator-roles', objects: operatorRoles(claims, kinds) },
@@ -90,9 +82,6 @@ export function workload({ providers, kinds, claims }: Registry, deployment: Dep
     { name: 'poddisruptionbudget', objects: [disruptionBudget(deployment)] },
   ]
 }
-
-/** What Objects may do in their own cluster is for its administrators to say, by roles that carry the label. */
-const whatIsGranted = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [OBJECTS_LABEL]: 'true' } }] } }
 
 const metadataIn = ({ namespace }: Deployment) => ({ name: NAME, namespace, labels: { ...labels } })
 

@@ -13,9 +13,6 @@ export interface Rule {
 const SEE = ['get', 'list', 'watch']
 const KEEP = [...SEE, 'create', 'update', 'patch', 'delete']
 
-/** Roles with this label add to what Objects may do in the cluster that they are kept in. */
-export const OBJECTS_LABEL = 'rbac.crosstie.io/aggregate-to-objects'
-
 /** What controllers need whatever the providers are: claims, aggregates, Secrets and events. */
 export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
   const types = claims.map(({ type }) => type)
@@ -31,7 +28,7 @@ export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
 }
 
 /** What the kinds of one provider need. */
-export function providerRights({ kinds }: Provider): readonly Rule[] {
+export function providerRights({ kinds, rights = [] }: Provider): readonly Rule[] {
   const queries = kinds.flatMap(({ query }) => (query ? [query.type] : []))
   const configs = [...new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))]
   return [
@@ -46,6 +43,7 @@ export function providerRights({ kinds }: Provider): readonly Rule[] {
       [...SEE, 'create', 'update', 'patch'],
     ),
     ...behind([...typesOf(kinds), ...queries, ...configs.map(({ type }) => type)]),
+    ...rights,
   ]
 }
 
