@@ -4,8 +4,8 @@ import { apiVersionOf, type Client, type KubeObject, type ResourceType, StatusEr
 import { object, providerConfig } from '@crosstie/provider-kubernetes'
 import { claimKinds, operatorRoles } from '@crosstie/resources'
 import { eventually } from '../support/claims-world.js'
-import { clusterRoleBindings, ObjectWorld, secrets } from './objects-world.js'
 import { startRealKubernetes } from '../support/oracle.js'
+import { clusterRoleBindings, ObjectWorld, secrets } from './objects-world.js'
 
 const rbac = 'rbac.authorization.k8s.io'
 const reviews: ResourceType = {
