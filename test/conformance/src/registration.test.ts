@@ -34,6 +34,38 @@ conformance('registration', {
     await established(t, widgets)
     await t.get(`${CRDS}/${widgets.crd.metadata.name}`)
   },
+  'a CRD in a group of built-in kinds is established and not served': async (t) => {
+    for (const group of ['rbac.authorization.k8s.io', 'coordination.k8s.io', 'networking.k8s.io']) {
+      const metadata = {
+        annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/kubernetes/pull/1' },
+      }
+      // A version of its own: on the real server the version of a CRD shows up in the discovery of the group.
+      const versions = [version('v9', { storage: true })]
+      const plural = `x${t.id}`
+      const made = definition(t, {
+        scope: 'Cluster',
+        group,
+        plural,
+        kind: `X${t.id}`,
+        metadata: { name: `${plural}.${group}`, ...metadata },
+        versions,
+      })
+      const path = `${CRDS}/${made.crd.metadata.name}`
+      await t.must('POST', CRDS, { body: made.crd })
+      t.cleanup(() => t.quiet('DELETE', path))
+      const { body } = await t.until(path, ({ body }) => hasCondition(body, 'Established', 'True'))
+      t.see(
+        `conditions in ${group}`,
+        conditions(body)
+          .conditions.map(({ type, status, reason }: Loose) => [type, status, reason])
+          .sort(),
+      )
+      await t.get(made.path())
+      await t.post(made.path(), made.object('a'))
+      await t.must('DELETE', path)
+      await t.until(path, ({ status }) => status === 404)
+    }
+  },
   'names given are kept': async (t) => {
     const widgets = await define(t, {
       names: { singular: 'gizmo', listKind: 'GizmoList', shortNames: ['gz'], categories: ['all'] },

@@ -41,7 +41,7 @@ function typed(request: WriteRequest, object: KubeObject, strictErrors: readonly
   const later = twice.filter((error) => error.startsWith('duplicate field'))
   const strange = unknown.map((path) => `unknown field "${path}"`)
   reportUnknown(request, [...twice.filter((error) => !later.includes(error)), ...strange, ...later], [])
-  return shaped
+  return keepReset(object, shaped, false)
 }
 
 /** The same for an object that is already typed, such as the result of a patch. Throws UnfitError. */
@@ -52,7 +52,7 @@ export function complete(request: WriteRequest, object: KubeObject, strictErrors
     ? strategy.decode(object, request.served.version.name, unknown)
     : custom(request, object, { unknown })
   reportUnknown(request, strictErrors, unknown ?? [])
-  return keepReset(object, shaped)
+  return keepReset(object, shaped, request.served.definition.crd !== undefined)
 }
 
 /**
@@ -62,14 +62,18 @@ export function complete(request: WriteRequest, object: KubeObject, strictErrors
 export function completeApplied(request: WriteRequest, object: KubeObject): KubeObject {
   const { crd } = request.served.definition
   if (!crd) return complete({ ...request, fieldValidation: 'Ignore' }, object)
-  return keepReset(object, custom(request, object, { nulls: true }))
+  return keepReset(object, custom(request, object, { nulls: true }), true)
 }
 
-/** An empty list asks for managedFields to start anew. Go's objects tell it from none, ours only here. */
-function keepReset({ metadata }: KubeObject, shaped: KubeObject): KubeObject {
+/**
+ * An empty list resets the managedFields of a built-in kind. For a custom resource it means nothing, since
+ * kube-apiserver cannot tell it from an absent list there. A list of one empty entry resets both.
+ */
+function keepReset({ metadata }: KubeObject, shaped: KubeObject, crd: boolean): KubeObject {
   const { managedFields } = metadata ?? {}
-  if (!Array.isArray(managedFields) || managedFields.length > 0 || shaped.metadata.managedFields) return shaped
-  return { ...shaped, metadata: { ...shaped.metadata, managedFields } }
+  if (!Array.isArray(managedFields) || managedFields.length > 0) return shaped
+  const { managedFields: _, ...rest } = shaped.metadata
+  return { ...shaped, metadata: crd ? rest : { ...rest, managedFields } }
 }
 
 function custom(
@@ -88,11 +92,11 @@ function typedBuiltIn(served: Served, { value, raw }: Body): KubeObject {
   if (value === null) return { apiVersion: served.apiVersion, kind, metadata: {} }
   if (!isObject(value)) throw unrecognized(kind, notAnObject(value), raw)
   checkTypeMetaIsText(kind, value, raw)
-  const apiVersion = named(value, 'apiversion') || served.apiVersion
+  const apiVersion = String(named(value, 'apiversion') ?? '').replace(/^\/(?=[^/]*$)/, '') || served.apiVersion
   const given = named(value, 'kind') || kind
-  if (apiVersion !== served.apiVersion || given !== kind)
-    throw otherKind(served, String(apiVersion), String(given), raw)
-  if (value['apiVersion'] && value['kind'] && isObject(value['metadata'])) return value as unknown as KubeObject
+  if (apiVersion !== served.apiVersion || given !== kind) throw otherKind(served, apiVersion, String(given), raw)
+  if (value['apiVersion'] === apiVersion && value['kind'] && isObject(value['metadata']))
+    return value as unknown as KubeObject
   const { apiVersion: _v, kind: _k, metadata, ...rest } = value
   return { apiVersion, kind, metadata: metadata ?? {}, ...rest } as unknown as KubeObject
 }
@@ -203,11 +207,15 @@ function notAnObject(value: unknown): string {
 function reportUnknown(request: WriteRequest, strictErrors: readonly string[], unknown: readonly string[]): void {
   if (strictErrors.length === 0 && unknown.length === 0) return
   const complaints = [...strictErrors, ...unknown.map((path) => `unknown field "${path}"`)]
-  if (request.fieldValidation === 'Warn') request.warnings.push(...complaints.map(asWarning))
+  if (request.fieldValidation === 'Warn') warnOf(request, complaints)
   else if (request.fieldValidation === 'Strict') throw new UnfitError(`strict decoding error: ${complaints.join(', ')}`)
 }
 
-/** Warnings are one line each; what YAML's reader says about several comes under a heading. */
-export function asWarning(complaint: string): string {
-  return complaint.replace(/^yaml: unmarshal errors:\s*/, '')
+/** Adds a warning for each complaint. The YAML reader reports several at once, a line each under a heading. */
+export function warnOf({ warnings }: WriteRequest, complaints: readonly string[]): void {
+  for (const complaint of complaints) {
+    const lines = complaint.replace(/^yaml: unmarshal errors:\n/, '')
+    if (lines === complaint) warnings.push(complaint)
+    else for (const line of lines.split('\n')) warnings.push(line.trim())
+  }
 }

@@ -7,7 +7,7 @@ export interface Review {
   mutate(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>
   validate(object: KubeObject | undefined, old: KubeObject | undefined): Promise<void>
   /** Of a deletion all are told, but there is nothing that anybody could change. */
-  remove(old: KubeObject): Promise<void>
+  remove(old: KubeObject, name: string): Promise<void>
 }
 
 /** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
@@ -31,8 +31,8 @@ export function admissionOf(
       if (!mutated || mutated === object) return object
       return complete({ ...request, fieldValidation: 'Ignore' }, mutated)
     },
-    async remove(old) {
-      const attributes = { ...about, name: nameOf(old), object: undefined, oldObject: old }
+    async remove(old, name) {
+      const attributes = { ...about, name, object: undefined, oldObject: old }
       await admission.mutate(attributes, request.signal?.())
       await admission.validate(attributes, request.signal?.())
     },

@@ -321,12 +321,28 @@ function patchBody(type: PatchType, bytes: Buffer): Body {
   try {
     if (type === 'apply') return fromYaml(bytes)
     const body = fromJson(bytes)
-    return type === 'json' ? { ...body, strictErrors: body.strictErrors.map((error) => `json patch ${error}`) } : body
+    if (type !== 'json') return body
+    const errors = [...unknownMembers(body.value), ...body.strictErrors]
+    return { ...body, strictErrors: errors.map((error) => `json patch ${error}`) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     const what = type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch'
     throw badRequest(`${what}: ${error.message}`)
   }
+}
+
+const operationMembers = new Set(['op', 'path', 'from', 'value'])
+
+/** Members of the operations of a JSON patch that mean nothing. */
+function unknownMembers(operations: unknown): string[] {
+  if (!Array.isArray(operations)) return []
+  return operations.flatMap((operation, i) =>
+    isObject(operation)
+      ? Object.keys(operation)
+          .filter((name) => !operationMembers.has(name))
+          .map((name) => `unknown field "[${i}].${name}"`)
+      : [],
+  )
 }
 
 function fromJson(raw: Buffer): Body {

@@ -16,6 +16,7 @@ import type { Engine } from '../engine.js'
 import { PreconditionError } from '../store/store.js'
 import { commitPut, settled } from './commit.js'
 import { named } from './names.js'
+import { withoutDuplicateOwners } from './owners.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
 import { checkValid } from './validate.js'
@@ -46,10 +47,12 @@ export async function createDecoded(
   const { served, dryRun } = request
   checkDefinitionStays(request, decoded)
   checkNamespaceOpen(engine, request, decoded)
-  const tracked = options.tracked ? decoded : await track(engine, request, decoded)
+  const tracked = options.tracked
+    ? decoded
+    : await track(engine, request, withoutDuplicateOwners(request, decoded, false))
   const review = admissionOf(engine, request, 'CREATE')
   const admitted = review ? await review.mutate(tracked, undefined) : tracked
-  const judged = born(engine, request, admitted)
+  const judged = born(engine, request, withoutDuplicateOwners(request, admitted, true))
   const context = contextOf(engine, request)
   served.definition.strategy.prepare?.(judged as Record<string, unknown>, undefined, context)
   checkValid(request, judged, undefined, context)

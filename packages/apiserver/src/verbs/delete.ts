@@ -21,7 +21,13 @@ export interface DeleteOptions {
 export type Deletion = { readonly waits: Outcome } | { readonly gone: Outcome; readonly status: Status }
 
 /** DELETE of one object: gone at once, or marked until its finalizers are done. */
-export async function remove(engine: Engine, request: WriteRequest, options: DeleteOptions): Promise<Deletion> {
+export async function remove(
+  engine: Engine,
+  request: WriteRequest,
+  options: DeleteOptions,
+  /** The name that admission sees: empty for an object that goes with its collection. */
+  admittedName = request.name,
+): Promise<Deletion> {
   const { served, namespace, name } = request
   const key = served.key(namespace, name)
   for (;;) {
@@ -34,7 +40,7 @@ export async function remove(engine: Engine, request: WriteRequest, options: Del
     checkNamespaceMortal(request)
     await checkDeletePreconditions(engine, request, live, options)
     const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
-    await review?.remove(live)
+    await review?.remove(live, admittedName)
     const marked = markDeleted(engine, request, live, options)
     try {
       return await execute(engine, request, tip, marked)

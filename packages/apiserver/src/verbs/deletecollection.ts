@@ -21,7 +21,7 @@ export async function removeAll(
     for (let view = queue.shift(); view; view = queue.shift()) {
       const { namespace = '', name = '' } = view.object.metadata
       try {
-        const deletion = await remove(engine, { ...request, namespace, name }, options)
+        const deletion = await remove(engine, { ...request, namespace, name }, options, '')
         removed.push('waits' in deletion ? deletion.waits : deletion.gone)
       } catch (error) {
         if (!isNotFound(error)) throw error // Somebody else was faster: fine.

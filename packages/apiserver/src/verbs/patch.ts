@@ -13,7 +13,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
-import { asWarning, complete, completeApplied } from '../admission/decode.js'
+import { complete, completeApplied, warnOf } from '../admission/decode.js'
 import { UnfitError } from '../admission/unfit.js'
 import type { Engine } from '../engine.js'
 import { checkMayCreate, createDecoded } from './create.js'
@@ -132,7 +132,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
       now: engine.clock.now(),
       resetFields: resetFieldsOf(request),
     })
-    if (request.fieldValidation === 'Warn') request.warnings.push(...body.strictErrors.map(asWarning))
+    if (request.fieldValidation === 'Warn') warnOf(request, body.strictErrors)
     if (request.fieldValidation === 'Strict' && body.strictErrors.length > 0) {
       throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${body.strictErrors.join(', ')}`)
     }

@@ -17,6 +17,7 @@ import { integerFault } from '../wire/integer.js'
 import { commit, commitPut, settled } from './commit.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
+import { withoutDuplicateOwners } from './owners.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
 import { turnsOf } from './turns.js'
@@ -28,7 +29,7 @@ const RETRY_MAX_MS = 34_000
 /** PUT: replaces an object, or its status. */
 export async function update(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const { served } = request
-  const object = sameAsUrl(request, decode(request, body))
+  const object = withoutDuplicateOwners(request, sameAsUrl(request, decode(request, body)), false)
   const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
   if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
     checkMayCreate(engine, request)
@@ -158,7 +159,8 @@ async function settle(
   const tracked = tracking instanceof Promise ? await tracking : tracking
   const review = admissionOf(engine, request, 'UPDATE')
   const mutated = review ? await review.mutate(tracked, live) : tracked
-  const object = nextGeneration(request, mutated === tracked ? tracked : prepare(mutated), live)
+  const next = mutated === tracked ? tracked : prepare(mutated)
+  const object = nextGeneration(request, withoutDuplicateOwners(request, next, true), live)
   checkValid(request, object, live, context)
   if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
   if (review) await review.validate(object, live)

@@ -293,7 +293,13 @@ test('policies are not evaluated on policies, and a status write does not compil
   const all = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }]
   const written = policy({ matchConstraints: { resourceRules: all }, validations: [{ expression: 'false' }] })
   const group = 'admissionregistration.k8s.io'
-  const type = { group, version: 'v1', kind: 'ValidatingAdmissionPolicy', resource: 'x', namespaced: false }
+  const type = {
+    group,
+    version: 'v1',
+    kind: 'ValidatingAdmissionPolicy',
+    resource: 'validatingadmissionpolicies',
+    namespaced: false,
+  }
   assert.equal(await ask({ type }), 'admitted')
   const sneaky = { ...written, spec: { validations: [{ expression: 'true' }] }, status: { observedGeneration: 1 } }
   objects.put(`${POLICIES}/p`, sneaky)

@@ -1,7 +1,7 @@
 import { type KubeObject, messageOf, notFound, parseApiVersion, type ResourceType, StatusError } from '@crosstie/kube'
 import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
-import { type AdmissionAttributes, admissionNamespace, isExempt } from '../webhooks/attributes.js'
+import { type AdmissionAttributes, admissionNamespace, isExemptFromPolicies } from '../webhooks/attributes.js'
 import { type Bindings, bindRequest } from '../webhooks/bindings.js'
 import { matchOf } from '../webhooks/match.js'
 import { type Evaluation, evaluatePolicy } from './evaluate.js'
@@ -66,7 +66,7 @@ export class Policies {
 
   /** Throws when a policy denies the request; adds warnings and audit annotations that policies ask for. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    if (this.#bound.length === 0 || isExempt(attributes)) return
+    if (this.#bound.length === 0 || isExemptFromPolicies(attributes)) return
     const refusals: Refusal[] = []
     for (const { policy, bindings } of this.#bound) await this.#apply(policy, bindings, attributes, refusals)
     if (refusals.length > 0) throw denial(attributes, refusals[0]!)

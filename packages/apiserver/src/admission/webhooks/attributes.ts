@@ -35,16 +35,24 @@ export interface Kinds {
   convert(object: KubeObject, to: ResourceType): Promise<KubeObject>
 }
 
-const EXEMPT = new Set([
-  'ValidatingWebhookConfiguration',
-  'MutatingWebhookConfiguration',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
+const POLICY_RESOURCES = new Set([
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
 ])
+const WEBHOOK_RESOURCES = new Set(['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'])
 
-/** Whoever broke the cluster with a webhook or a policy must still be able to remove it. */
-export function isExempt({ type }: AdmissionAttributes): boolean {
-  return type.group === 'admissionregistration.k8s.io' && EXEMPT.has(type.kind)
+/** Policies do not apply to policies and their bindings, so that a wrong policy can be removed. They apply to webhooks. */
+export function isExemptFromPolicies({ type }: AdmissionAttributes): boolean {
+  return type.group === 'admissionregistration.k8s.io' && POLICY_RESOURCES.has(type.resource)
+}
+
+/** Webhooks are not called for policies nor for webhook configurations, so that a broken one can be removed. */
+export function isExemptFromWebhooks(attributes: AdmissionAttributes): boolean {
+  const { group, resource } = attributes.type
+  if (group === 'admissionregistration.k8s.io' && WEBHOOK_RESOURCES.has(resource)) return true
+  return isExemptFromPolicies(attributes)
 }
 
 const isNamespaces = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'namespaces'

@@ -2,7 +2,7 @@ import { badRequest, equal, isObject, type KubeObject, messageOf, type ResourceT
 import { applyJsonPatch } from '@crosstie/kube/patch'
 import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
-import { type AdmissionAttributes, isExempt, type Kinds } from './attributes.js'
+import { type AdmissionAttributes, isExemptFromWebhooks, type Kinds } from './attributes.js'
 import { bindRequest } from './bindings.js'
 import { type ClientConfig, Endpoint } from './call.js'
 import { type Conditions, compileConditions, conditionError, evaluateConditions } from './conditions.js'
@@ -78,7 +78,7 @@ export class Webhooks {
   /** The object as mutating webhooks want it, in the version of the request. Throws when one refuses or fails. */
   async mutate(attributes: AdmissionAttributes): Promise<KubeObject | undefined> {
     const webhooks = this.#mutating
-    if (webhooks.length === 0 || isExempt(attributes)) return attributes.object
+    if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return attributes.object
     const round = { again: new Set<Webhook>(), earlier: new Set<Webhook>() }
     let current = attributes
     for (const [index, webhook] of webhooks.entries()) {
@@ -104,7 +104,7 @@ export class Webhooks {
   /** Asks validating webhooks, all at once. Throws the refusal of the first in order. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const webhooks = this.#validating
-    if (webhooks.length === 0 || isExempt(attributes)) return
+    if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return
     const relevant: { webhook: Webhook; address: ResourceType; converted: AdmissionAttributes }[] = []
     for (const webhook of webhooks) {
       const address = matchOf(webhook.matcher, attributes, this.#options.kinds, this.#options.store)
