@@ -82,6 +82,14 @@ export const conditionReasons: readonly ConditionReason[] = [
   },
   {
     ...notSynced,
+    reason: 'ExternalNameLost',
+    on: managed,
+    means:
+      'The object has an external resource, but the annotation crossplane.io/external-name was removed or changed, and the resource cannot be found. Nothing is created, changed or deleted.',
+    next: 'Set the annotation to the name of the external resource. If that is gone, remove the finalizer finalizer.managedresource.crossplane.io.',
+  },
+  {
+    ...notSynced,
     reason: 'ReconcileError',
     on: everybody,
     means: 'The last turn failed; the message says at what, in the words of whoever refused.',
@@ -202,6 +210,21 @@ export const eventReasons: readonly EventReason[] = [
     on: managed,
     means: 'The annotation crossplane.io/reconcile-requested-at was seen, and it is looked at now.',
     next: nothing,
+  },
+  {
+    ...warning,
+    reason: 'ExternalNameRestored',
+    on: managed,
+    means:
+      'The annotation crossplane.io/external-name of an existing external resource was removed or changed, and was restored.',
+    next: 'Keep the annotation in manifests that replace the object, or use kubectl apply. Create another object to manage another external resource.',
+  },
+  {
+    ...warning,
+    reason: 'ExternalNameLost',
+    on: managed,
+    means: 'The condition Synced with the same reason says more.',
+    next: 'As the condition says.',
   },
   {
     ...warning,

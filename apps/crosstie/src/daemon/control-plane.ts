@@ -17,6 +17,7 @@ import {
   type ConversionEndpoint,
   claimController,
   countStates,
+  externalNamePolicy,
   type Features,
   findIn,
   type ManagedKind,
@@ -28,7 +29,7 @@ import {
   queryController,
 } from '@crosstie/resources'
 import { callBudgets } from './budgets.js'
-import { awaitDefinitions, untilServed, writeConversion, writeDefinition } from './installation.js'
+import { awaitDefinitions, installPolicy, untilServed, writeConversion, writeDefinition } from './installation.js'
 import { atMost } from './parallel.js'
 import type { Registry } from './registry.js'
 import { installRole } from './roles.js'
@@ -120,7 +121,12 @@ export class ControlPlane implements AsyncDisposable {
       ...[...configs].map((config) => this.#startConfig(config)),
       ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
     ])
-    this.#starting = Promise.all([this.served, this.#startClaims(this.served), this.#installRoles()])
+    this.#starting = Promise.all([
+      this.served,
+      this.#startClaims(this.served),
+      this.#installRoles(),
+      this.#installPolicies(),
+    ])
   }
 
   /** All managed resources that are known here, as they are now. */
@@ -190,6 +196,18 @@ export class ControlPlane implements AsyncDisposable {
       const roles = registry.providers.flatMap((provider) => provider.roles ?? [])
       for (const role of [...operatorRoles(registry.claims, registry.kinds), ...roles]) {
         await installRole(client, role, log, signal)
+      }
+    })
+  }
+
+  /** Names of existing external resources are protected at admission. Without the policies the reconciler restores them. */
+  async #installPolicies(): Promise<void> {
+    const { client, log, skipDefinitions, registry } = this.#options
+    const { signal } = this.#stop
+    if (skipDefinitions) return
+    await this.#untilDone('install admission policies', async () => {
+      for (const { name, kinds } of registry.providers) {
+        for (const object of externalNamePolicy(name, kinds)) await installPolicy(client, object, log, signal)
       }
     })
   }

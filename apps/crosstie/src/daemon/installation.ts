@@ -28,7 +28,7 @@ const PATIENCE_MS = 60_000
 /** Brings a kind to the server, if it is not there as we know it. */
 export async function writeDefinition(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = crd.metadata.name!
-  const hash = createHash('sha256').update(stringify(crd)).digest('hex').slice(0, 16)
+  const hash = hashOf(crd)
   const found = await client.get(DEFINITIONS, { name }, { signal }).catch(ignoring(isNotFound))
   if (found?.metadata.annotations?.[HASH] === hash) return
   const { apiVersion: _, kind: __, ...rest } = crd
@@ -37,6 +37,38 @@ export async function writeDefinition(client: Client, crd: KubeObject, log: Log,
   await client.apply(DEFINITIONS, { ...rest, metadata }, { fieldManager: FIELD_MANAGER, force: true, signal })
   log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
 }
+
+/** Installs an admission policy or its binding, unless the server has the same, or does not know such objects. */
+export async function installPolicy(client: Client, policy: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
+  const name = policy.metadata.name!
+  const type: ResourceType = {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    kind: policy.kind,
+    resource:
+      policy.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings',
+    namespaced: false,
+  }
+  const hash = hashOf(policy)
+  const found = await client.get(type, { name }, { signal }).catch(ignoring(isNotFound))
+  if (found?.metadata.annotations?.[HASH] === hash) return
+  const { apiVersion: _, kind: __, ...rest } = policy
+  const metadata = { ...policy.metadata, name, annotations: { ...policy.metadata.annotations, [HASH]: hash } }
+  try {
+    await client.apply(type, { ...rest, metadata }, { fieldManager: FIELD_MANAGER, force: true, signal })
+    log.info(found ? 'changed an admission policy' : 'installed an admission policy', {
+      policy: name,
+      kind: policy.kind,
+    })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    log.warn('the server has no ValidatingAdmissionPolicy: external names are restored instead of protected', {
+      policy: name,
+    })
+  }
+}
+
+const hashOf = (object: KubeObject): string => createHash('sha256').update(stringify(object)).digest('hex').slice(0, 16)
 
 /**
  * Writes into a definition that somebody else brought how its versions are

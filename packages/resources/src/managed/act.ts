@@ -10,6 +10,7 @@ import { createExternal, tagsFor } from './create.js'
 import type { Decision } from './decide.js'
 import { describe } from './describe.js'
 import { changedValues } from './difference.js'
+import { lostNameMessage } from './external-name.js'
 import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
 import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer } from './meta.js'
@@ -28,6 +29,7 @@ export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision:
   release: ({ turn }) => release(turn),
   wait,
   fail: failAbsent,
+  stop: ({ turn }) => stopUnnamed(turn),
   settle,
 }
 
@@ -44,6 +46,14 @@ async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Ne
   if (unnoted) await noteName(turn, unnoted)
   turn.know({})
   await turn.report(conditions.reconcileError(`observe failed: ${because}`))
+  return turn.poll()
+}
+
+/** The external resource cannot be told from others: a person has to name it. */
+async function stopUnnamed(turn: Turn): Promise<Next> {
+  const message = lostNameMessage(turn)
+  turn.event('Warning', 'ExternalNameLost', message)
+  await turn.report(conditions.externalNameLost(message))
   return turn.poll()
 }
 
@@ -92,6 +102,9 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
   if (connectionSecretOf(turn.managed)) await publish(turn, sight.connection ?? {})
   const unnoted = notesOfName(turn, sight.externalName, true)
+  // Admission accepts another name only when the status says the same.
+  const renamed = unnoted?.annotations?.[annotations.externalName]
+  if (renamed && turn.recordedName !== '') await turn.recordExistence({ name: renamed })
   if (unnoted) await noteName(turn, unnoted)
   beginningShows(turn)
   const updating = decision.calls.includes('Update')

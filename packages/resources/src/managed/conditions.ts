@@ -21,6 +21,13 @@ export const conditions = {
     reason: 'ReconcileError',
     ...said(message),
   }),
+  /** The object has an external resource whose name was lost: a person has to say which one it is. */
+  externalNameLost: (message: string): Condition => ({
+    type: 'Synced',
+    status: 'False',
+    reason: 'ExternalNameLost',
+    ...said(message),
+  }),
   reconcilePaused: (): Condition => ({ type: 'Synced', status: 'False', reason: 'ReconcilePaused' }),
   /** It waits for a person, which the condition Approved tells about. */
   awaitingApproval: (): Condition => ({ type: 'Synced', status: 'False', reason: 'AwaitingApproval' }),

@@ -163,6 +163,11 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
     notes[annotations.createFailed] = endOfCreate(turn)
   }
   if (Object.keys(notes).length === 0) return
+  // Admission accepts another name only in a write that records a step of a create.
+  const { pending } = createHistoryOf(turn.managed)
+  if (notes[annotations.createFailed] === undefined && pending !== undefined) {
+    notes[annotations.createPending] = new Date(Math.max(turn.kit.clock.now(), pending + 1)).toISOString()
+  }
   try {
     await writeCritical(turn, notes)
   } catch (failed) {

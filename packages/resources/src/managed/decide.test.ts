@@ -7,6 +7,7 @@ const none = { create: false, update: false, delete: false, lateInitialize: fals
 const settled: Facts = {
   deleted: false,
   otherFinalizers: false,
+  nameUnknown: false,
   exists: true,
   createdRecently: false,
   createInDoubt: false,
@@ -110,9 +111,9 @@ for (const [name, { because, given, want, calls = '', suppressed = '' }] of Obje
   })
 }
 
-// Fifteen booleans make 32,768 situations, so we try them all rather than a sample.
+// Sixteen booleans make 65,536 situations, so we try them all rather than a sample.
 test('NeverActsWithoutLeave', () => {
-  for (let bits = 0; bits < 1 << 15; bits++) {
+  for (let bits = 0; bits < 1 << 16; bits++) {
     const bit = (n: number) => (bits & (1 << n)) !== 0
     const may = { create: bit(0), update: bit(1), delete: bit(2), lateInitialize: bit(3), observe: bit(4) }
     const facts: Facts = {
@@ -128,6 +129,7 @@ test('NeverActsWithoutLeave', () => {
       may,
       onlyObserve: bit(13),
       abandoned: bit(14),
+      nameUnknown: bit(15),
     }
     const { calls, do: act, lateInitialize } = decide(facts)
     const situation = JSON.stringify(facts)
@@ -140,6 +142,7 @@ test('NeverActsWithoutLeave', () => {
     if (lateInitialize) assert.ok(may.lateInitialize && facts.exists && !facts.deleted, situation)
     if (facts.abandoned && !facts.deleted) assert.ok(!calls.includes('Create'), situation)
     if (act === 'release') assert.ok(facts.deleted && (!facts.exists || !may.delete), situation)
+    if (facts.nameUnknown) assert.ok(calls.length === 0, situation)
     assert.ok(calls.length <= 1, situation)
   }
 })

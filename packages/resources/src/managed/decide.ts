@@ -6,6 +6,8 @@ export interface Facts {
   readonly deleted: boolean
   /** Somebody else's finalizer is on the object, and there is something left for us to do. */
   readonly otherFinalizers: boolean
+  /** The object has an external resource, but its name was lost or changed and the resource cannot be told. */
+  readonly nameUnknown: boolean
   readonly exists: boolean
   /** Made so recently that the provider may not show it yet. */
   readonly createdRecently: boolean
@@ -35,7 +37,7 @@ export interface Suppressed {
 export type Call = 'Create' | 'Update' | 'Delete'
 
 export interface Decision {
-  readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'settle'
+  readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'stop' | 'settle'
   /** The external calls that follow, in order. */
   readonly calls: readonly Call[]
   readonly because: string
@@ -51,6 +53,7 @@ type Rule = (facts: Facts) => Decision | undefined
 
 /** The life of a managed resource. The first rule that speaks wins. */
 const rules: readonly Rule[] = [
+  unknownName,
   absentUnderObserveOnly,
   createdMomentsAgo,
   createInDoubt,
@@ -85,6 +88,11 @@ function decision(what: Decision['do'], because: string, more: Partial<Decision>
 }
 
 const pending = (because: string): Decision => decision('wait', because, { announced: true })
+
+// Every action on a resource of another name could touch a resource of somebody else, and a create would be a second one.
+function unknownName({ nameUnknown }: Facts): Decision | undefined {
+  if (nameUnknown) return decision('stop', 'the name of the external resource was lost')
+}
 
 // Whoever may only look never made it, so there is nothing to wait for.
 function absentUnderObserveOnly(facts: Facts): Decision | undefined {

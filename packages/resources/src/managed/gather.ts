@@ -6,6 +6,7 @@ import { callExternal } from './call.js'
 import { createInDoubt, identityTags, nameOnlyByToken, searchLost, tagsFor } from './create.js'
 import type { Facts } from './decide.js'
 import { differencesOf, emptyFields, leaveAlone } from './difference.js'
+import { type Identified, identify, isNameDoubtful } from './external-name.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
 import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
@@ -37,24 +38,25 @@ export interface Gathered {
 /** Looks at the external resource and draws up the facts. */
 export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
   const { kit } = turn
-  const { sight, forProvider } = await look(turn, client)
+  const { sight, forProvider, unknown } = await look(turn, client)
   turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
-  if (sight.exists) turn.saw(sight)
+  if (sight.exists && !unknown) turn.saw(sight)
   const aggregate = sight.exists ? 'there' : await aggregateOf(turn)
-  return factsOf(turn, client, sight, forProvider, aggregate)
+  return factsOf(turn, client, sight, forProvider, aggregate, unknown)
 }
 
-async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forProvider: Values }> {
+async function look(turn: Turn, client: unknown): Promise<Identified & { readonly forProvider: Values }> {
   const { kit } = turn
   try {
     const forProvider =
       kit.sensitiveFields.length > 0 ? await withSensitiveValues(turn, turn.forProvider) : turn.forProvider
     const listed = kit.listing && (await lookAtList(turn, kit.listing, client, forProvider))
-    if (listed) return { sight: listed, forProvider }
+    if (listed) return { sight: listed, forProvider, unknown: false }
     const sight = await observe(turn, client, forProvider)
-    if (sight.exists || !turn.history.attempted) return { sight, forProvider }
-    return { sight: (await searchLost(turn, client)) ?? sight, forProvider }
+    if (!turn.history.attempted) return { ...(await identify(turn, client, sight)), forProvider }
+    if (sight.exists) return { sight, forProvider, unknown: false }
+    return { sight: (await searchLost(turn, client)) ?? sight, forProvider, unknown: false }
   } catch (error) {
     if (error instanceof OutOfBudgetError) throw error
     throw failure({ reason: 'CannotObserveExternalResource', prefix: 'observe failed: ' }, error)
@@ -64,7 +66,7 @@ async function look(turn: Turn, client: unknown): Promise<{ sight: Sight; forPro
 function observe(turn: Turn, client: unknown, forProvider: Values): Promise<Sight> {
   const { kit, managed, externalName, signal } = turn
   const call = { client, managed, externalName, forProvider, ignoreChanges: ignoredPaths(turn), signal }
-  const lost = externalName === '' && turn.history.attempted && kit.kind.tags
+  const lost = externalName === '' && (turn.history.attempted || isNameDoubtful(turn)) && kit.kind.tags
   const told = lost ? { ...call, tags: identityTags(turn) } : call
   return callExternal(turn, 'Observe', () => kit.kind.external.observe(told))
 }
@@ -101,7 +103,14 @@ function placeOf({ kit, spec, forProvider }: Turn): string {
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
 }
 
-function factsOf(turn: Turn, client: unknown, sight: Sight, forProvider: Values, aggregate: Aggregated): Gathered {
+function factsOf(
+  turn: Turn,
+  client: unknown,
+  sight: Sight,
+  forProvider: Values,
+  aggregate: Aggregated,
+  nameUnknown: boolean,
+): Gathered {
   const { kit, managed, policies, history } = turn
   const atProvider: Values = sight.exists ? sight.atProvider : {}
   const compared = compare(turn, sight, forProvider)
@@ -115,6 +124,7 @@ function factsOf(turn: Turn, client: unknown, sight: Sight, forProvider: Values,
   const facts: Facts = {
     deleted: isDeleted(managed),
     otherFinalizers: finalizers.some((name) => name !== finalizer) && (sight.exists || finalizers.includes(finalizer)),
+    nameUnknown,
     exists: sight.exists,
     createdRecently: createdWithin(history, kit.kind.consistencySeconds * 1000, kit.clock.now()),
     createInDoubt: createInDoubt(turn),

@@ -197,9 +197,13 @@ export function desiredStateChanged(before: KubeObject, after: KubeObject): bool
     before.metadata.generation !== after.metadata.generation ||
     !sameStrings(before.metadata.labels, after.metadata.labels) ||
     !sameStrings(withoutNotes(before), withoutNotes(after)) ||
+    (holds(before) && !holds(after) && !isDeleted(after)) ||
     (annotationOf(before, annotations.createPending) !== '' && annotationOf(after, annotations.createPending) === '')
   )
 }
+
+/** Is our finalizer on it? It is put back at once when somebody removes it from an object that stays. */
+const holds = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(finalizer) ?? false
 
 function withoutNotes(object: KubeObject): Readonly<Record<string, string>> {
   const entries = Object.entries(object.metadata.annotations ?? {})

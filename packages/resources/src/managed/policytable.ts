@@ -5,6 +5,7 @@ import { policiesOf } from './policy.js'
 const settled: Omit<Facts, 'may' | 'onlyObserve'> = {
   deleted: false,
   otherFinalizers: false,
+  nameUnknown: false,
   exists: true,
   createdRecently: false,
   createInDoubt: false,

@@ -5,6 +5,7 @@ import { connect, disconnect, isDisposable } from './call.js'
 import { conditions } from './conditions.js'
 import { needsHuman } from './create.js'
 import { decide } from './decide.js'
+import { keepName } from './external-name.js'
 import { gather } from './gather.js'
 import type { Kit, Next } from './kit.js'
 import { isDeleted, isPaused, isProvisioning } from './meta.js'
@@ -27,6 +28,7 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
     const settled = settleUnseen(turn)
     if (settled) return await settled
 
+    await keepName(turn)
     if (hasReferences(turn)) await resolveReferences(turn)
     const client = await connect(turn)
     try {

@@ -204,7 +204,9 @@ export class Turn {
    * wrong name can be corrected there, since nothing is ever done to what it names.
    */
   know(existence: Existence): void {
-    if (!this.policies.onlyObserve) this.#existence = existence
+    if (this.policies.onlyObserve) return
+    this.#existence = existence
+    this.state.externalName = existence.name ?? ''
   }
 
   /** Remembers what was seen, for whatever status is written in the end. */

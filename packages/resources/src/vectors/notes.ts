@@ -26,10 +26,12 @@ async function turnOf(c: Vector, name: string, notes: Vector, before: (request: 
   const external = new ScriptedExternal(c)
   external.script = c['script']
   const api = new FakeApi({ now: () => NOW, before })
+  // With the finalizer and without a name the object would have lost the name of an external resource.
+  const held = c['script']?.exists ? { finalizers: [finalizer] } : {}
   api.seed(type, {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
-    metadata: { ...key, uid: 'uid-w', generation: 1, finalizers: [finalizer], annotations: notes },
+    metadata: { ...key, uid: 'uid-w', generation: 1, ...held, annotations: notes },
     spec: { managementPolicies: ['*'], forProvider: {} },
   })
   const kit = kitFor(kindOf(c, external.external), { client: api, clock: { now: () => NOW } })

@@ -77,7 +77,7 @@ description: Controllers of Crosstie, a control plane for infrastructure.
 type: application
 version: ${version}
 appVersion: "${version}"
-kubeVersion: ">=1.29.0-0"
+kubeVersion: ">=1.30.0-0"
 `
 
 const VALUES = `${HEADER}# Which kinds are managed: rights are given for these only. The kinds themselves come from 'crosstie manifests --only crds'.

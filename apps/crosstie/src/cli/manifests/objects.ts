@@ -1,6 +1,13 @@
 import { encodeYaml } from '@crosstie/apiserver/yaml'
 import type { Json, KubeObject } from '@crosstie/kube'
-import { aggregateClassCrd, aggregateCrd, type ManagedKind, operatorRoles, type Provider } from '@crosstie/resources'
+import {
+  aggregateClassCrd,
+  aggregateCrd,
+  externalNamePolicy,
+  type ManagedKind,
+  operatorRoles,
+  type Provider,
+} from '@crosstie/resources'
 import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
 import type { Registry } from '../../daemon/registry.js'
 import { clusterRole, commonRights, conversionRights, leaseRights, providerRights, role } from './rights.js'
@@ -74,6 +81,11 @@ export function workload({ providers, kinds, claims }: Registry, deployment: Dep
         ...clusterRole(`crosstie-provider-${provider.name}`, account, { rules: providerRights(provider) }, labels),
         ...(provider.roles ?? []).map((object) => ({ ...object, metadata: { ...object.metadata, labels } })),
       ],
+    })),
+    ...providers.map((provider) => ({
+      name: `admission-${provider.name}`,
+      provider: provider.name,
+      objects: externalNamePolicy(provider.name, provider.kinds),
     })),
     { name: 'operator-roles', objects: operatorRoles(claims, kinds) },
     { name: 'deployment', objects: [deploymentOf(deployment, converted.length > 0)] },
