@@ -97,7 +97,7 @@ function waysToGive(path: readonly string[], node: Node): readonly (readonly str
   return [path, [...parent, ref], [...parent, selector]]
 }
 
-/** What the status says as soon as the external resource exists, or may exist because of a create whose result is unknown. */
+/** The status says this as soon as the external resource exists, or may exist because of a create whose result is unknown. */
 const external = 'has(oldSelf.status) && (has(oldSelf.status.externalName) || has(oldSelf.status.creationInDoubt))'
 
 /**

@@ -49,7 +49,7 @@ async function failAbsent({ turn }: Gathered, { because }: Decision): Promise<Ne
   return turn.poll()
 }
 
-/** The external resource cannot be told from others: a person has to name it. */
+/** The external resource cannot be identified: a person has to name it. */
 async function stopUnnamed(turn: Turn): Promise<Next> {
   const message = lostNameMessage(turn)
   turn.event('Warning', 'ExternalNameLost', message)

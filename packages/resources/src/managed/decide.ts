@@ -6,7 +6,7 @@ export interface Facts {
   readonly deleted: boolean
   /** Somebody else's finalizer is on the object, and there is something left for us to do. */
   readonly otherFinalizers: boolean
-  /** The object has an external resource, but its name was lost or changed and the resource cannot be told. */
+  /** The object has an external resource, but its name was lost or changed and the resource cannot be identified. */
   readonly nameUnknown: boolean
   readonly exists: boolean
   /** Made so recently that the provider may not show it yet. */

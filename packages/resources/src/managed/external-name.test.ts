@@ -53,10 +53,10 @@ class Scene {
         forProvider: { region: 'r', flavor: 'sweet', size: 1 },
       },
     })
-    await this.settle()
+    await this.run()
   }
 
-  async settle(): Promise<void> {
+  async run(): Promise<void> {
     for (let i = 0; i < 8; i++) {
       await this.controller.reconcile({ name: 'a' }, new AbortController().signal)
       this.now += 20_000
@@ -114,7 +114,7 @@ for (const names of ['chosen', 'assigned'] as const) {
                 if (statusLost) scene.loseStatus()
                 if (restarted) scene.controller = scene.start()
                 if (deleted) await scene.api.delete(scene.controller.type, { name: 'a' })
-                await scene.settle()
+                await scene.run()
                 assert.equal(cloud.calls.create, calls.create, `${what}: creates`)
                 assert.equal(cloud.calls.update, calls.update, `${what}: updates`)
                 const left = cloud.resources.map(({ name }) => name)

@@ -76,7 +76,7 @@ export function isNameDoubtful(turn: Turn): boolean {
 
 export interface Identified {
   readonly sight: Sight
-  /** The object has an external resource, and it cannot be said which one: nothing may be done. */
+  /** The object has an external resource, and it cannot be identified: nothing may be done. */
   readonly unknown: boolean
 }
 
@@ -133,7 +133,7 @@ async function onlyMatch(turn: Turn, candidates: readonly Present[]): Promise<Pr
   return fits.length === 1 ? fits[0] : undefined
 }
 
-/** What a person has to do when the external resource of an object cannot be told. */
+/** The next step for a person when the external resource of an object cannot be identified. */
 export function lostNameMessage({ managed, kit }: Turn): string {
   const { name } = managed.metadata
   const object = `${kit.kind.type.kind} ${JSON.stringify(name)}`

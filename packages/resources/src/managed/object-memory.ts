@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
 import type { Unresolved } from './kit.js'
 
-/** What one process remembers of one object beside what is stored. All of it may be lost at any time. */
+/** The memory of one process for one object beside what is stored. All of it may be lost at any time. */
 export interface ObjectState {
   /** How many creates are under way in this process, or were cut off. */
   creating: number

@@ -67,7 +67,7 @@ export class Failure extends Error {
   }
 }
 
-/** What is known of the external resource: its name when it exists, whether a create is in doubt, or neither. */
+/** Knowledge of the external resource: its name when it exists, whether a create is in doubt, or neither. */
 export interface Existence {
   readonly name?: string
   readonly inDoubt?: boolean
@@ -165,7 +165,7 @@ export class Turn {
     this.kit.ownWrites.add(written)
   }
 
-  /** What this process remembers of the object. */
+  /** The memory of this process for the object. */
   get state(): ObjectState {
     return this.kit.memory.of(this.managed)
   }
