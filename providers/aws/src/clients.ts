@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { setMaxListeners } from 'node:events'
 import type { ConnectContext, ProviderConfiguration } from '@crosstie/resources/provider'
 import { type AwsCall, isRead } from './actions.js'
 import { type CredentialsSource, credentialsOf, endpointFor, GLOBAL_REGION, specOf } from './config.js'
@@ -34,7 +35,9 @@ process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 /** For `connect` of a kind: a client of the service, in the region of the object. */
 export function connectTo<S extends Service<AwsClient>>(Client: S): (context: ConnectContext) => InstanceType<S> {
-  return ({ managed, config }) => {
+  return ({ managed, config, signal }) => {
+    // One reconcile makes many calls at once, and each of them listens to its signal.
+    setMaxListeners(0, signal)
     const { forProvider } = managed['spec'] as { forProvider?: { region?: string } }
     return clientFor(Client, config, forProvider?.region) as InstanceType<S>
   }

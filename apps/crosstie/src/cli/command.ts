@@ -4,7 +4,7 @@ import { type Option, type OptionValues, textOf, UsageError } from '../options/o
 import { closest, didYouMean } from '../options/suggest.js'
 import { adviceFor, isUnreachable } from './shared/advice.js'
 import { Progress } from './shared/progress.js'
-import { hasColours, type Paint, paintFor } from './shared/terminal.js'
+import { hasColours, type Paint, paintFor, safeForTerminal } from './shared/terminal.js'
 
 export { countOf, type Option, type OptionValues, textOf, textsOf, UsageError } from '../options/options.js'
 
@@ -76,12 +76,16 @@ export const exitCodes: Readonly<Record<number, string>> = {
   [EXIT_INTERRUPTED]: 'interrupted',
 }
 
+/** Programs get data as it is, as from kubectl; people get it made safe for their terminal. */
+const PROGRAM_FORMAT = /^(json|yaml|jsonpath|env|uri)\b/
+
 export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
   const { stdout, stderr } = process
   const progress = new Progress(stderr, stderr.isTTY === true && process.env['TERM'] !== 'dumb')
+  let forPrograms = false
   const line = (sink: NodeJS.WriteStream) => (text: string) => {
     progress.hide()
-    sink.write(`${text}\n`)
+    sink.write(`${forPrograms && sink === stdout ? text : safeForTerminal(text)}\n`)
   }
   const out = line(stdout)
   const err = line(stderr)
@@ -91,6 +95,7 @@ export async function runCommand(command: Command, args: readonly string[], sign
       out(helpFor(command))
       return EXIT_OK
     }
+    forPrograms = PROGRAM_FORMAT.test(textOf(values, 'output') ?? '')
     checkWords(command, positionals)
     checkSelector(values)
     const paint = paintFor(hasColours(stdout))

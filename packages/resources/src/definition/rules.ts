@@ -73,20 +73,30 @@ export const contradictoryPolicies: ValidationRule = {
 export function requiredRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []
   for (const { path, node } of fieldsBelow(parameters)) {
-    if (node.optional || (node.sensitive?.generate ?? false) || (node.identifier && !node.reference)) continue
-    const given = waysToGive(path, node).flatMap((way) => [`(${has('self.forProvider', way)})`, `(${inInit(way)})`])
+    const { requiredUnless = [] } = node
+    if (
+      (node.optional && !node.requiredUnless) ||
+      (node.sensitive?.generate ?? false) ||
+      (node.identifier && !node.reference)
+    )
+      continue
+    const ways = [...waysToGive(path, node), ...requiredUnless.map((name) => [...path.slice(0, -1), name])]
+    const given = ways.flatMap((way) => [`(${has('self.forProvider', way)})`, `(${inInit(way)})`])
     const parent = path.slice(0, -1)
     // A field of a nested object is only required where that object is.
     const noParent = parent.length > 0 ? [`(!(${has('self.forProvider', parent)}) && !(${inInit(parent)}))`] : []
     const unless = node.identifier ? [] : [onlyObserves]
     rules.push({
       rule: [...unless, ...noParent, ...given].join(' || '),
-      message: `spec.forProvider.${waysToGive(path, node)[0]!.join('.')} is a required parameter`,
+      message: `spec.forProvider.${waysToGive(path, node)[0]!.join('.')} is a required parameter${unlessText(requiredUnless)}`,
       reason: 'FieldValueRequired',
     })
   }
   return rules
 }
+
+const unlessText = (names: readonly string[]): string =>
+  names.length > 0 ? `, unless ${names.join(' or ')} is set` : ''
 
 function waysToGive(path: readonly string[], node: Node): readonly (readonly string[])[] {
   const parent = path.slice(0, -1)

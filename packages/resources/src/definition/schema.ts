@@ -25,6 +25,8 @@ export interface Node {
   readonly lateInitialize?: false
   /** The provider is told it and never tells it: it cannot drift. */
   readonly unreported?: boolean
+  /** Optional in the schema, but required to create, unless one of these fields beside it is set. */
+  readonly requiredUnless?: readonly string[]
   /** The value lives in a Secret; the spec has `<field>SecretRef`. */
   readonly sensitive?: Sensitive
   readonly reference?: Reference
@@ -83,6 +85,11 @@ export interface FieldOptions<T = Json> {
   /** How a call is to be made, such as whether a delete keeps a snapshot: told to the provider, never told by it. */
   readonly unreported?: boolean
   readonly same?: (desired: T, observed: T) => boolean
+  /**
+   * For an optional field that the provider needs to create the resource, unless one of these fields beside it is
+   * given: `cidrBlock` unless `ipv4IpamPoolId`. Objects that only observe need neither.
+   */
+  readonly requiredUnless?: readonly string[]
 }
 
 type StringLimits = Pick<Limits, 'pattern' | 'format' | 'minLength' | 'maxLength'>
@@ -123,6 +130,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
     unreported = false,
     lateInitialize,
     same,
+    requiredUnless,
     ...limits
   } = options as FieldOptions & Limits
   return {
@@ -135,6 +143,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
       limits,
       ...(unreported ? { unreported } : {}),
       ...(lateInitialize === false ? { lateInitialize } : {}),
+      ...(requiredUnless ? { requiredUnless } : {}),
       ...(same ? { same: same as NonNullable<Node['same']> } : {}),
       ...rest,
     },

@@ -3,7 +3,22 @@ import { policyDocument, region, tags } from '../fields.js'
 
 const units = (doc: string) => s.optional(s.integer({ doc, minimum: 1 }))
 
-const keySchema = (more: { readonly immutable?: boolean } = {}) =>
+interface Attribute {
+  readonly attributeName?: string
+  readonly attributeType?: string
+}
+
+/**
+ * DynamoDB takes definitions only together with an index, and lists those that keys and indexes use. So an attribute
+ * of an index that others added is no difference, and neither is one whose index is not there: only another type is.
+ */
+const sameAttributes = (desired: unknown, observed: unknown): boolean =>
+  (desired as readonly Attribute[]).every(({ attributeName, attributeType }) => {
+    const held = (observed as readonly Attribute[]).find((each) => each.attributeName === attributeName)
+    return !held || held.attributeType === attributeType
+  })
+
+const keySchema = (more: { readonly immutable?: boolean; readonly requiredUnless?: readonly string[] } = {}) =>
   s.list(
     s.object({
       attributeName: s.string({ doc: 'One of attributeDefinitions.' }),
@@ -53,10 +68,15 @@ export const parameters = s.object({
         attributeName: s.string({ doc: 'Name of the attribute.' }),
         attributeType: s.string({ doc: 'String, number or binary.', enum: ['S', 'N', 'B'] }),
       }),
-      { doc: 'The attributes that keys and indexes use.', keys: ['attributeName'] },
+      {
+        doc: 'The attributes that keys and indexes use.',
+        keys: ['attributeName'],
+        requiredUnless: ['globalTableSourceArn'],
+        same: sameAttributes,
+      },
     ),
   ),
-  keySchema: s.optional(keySchema({ immutable: true })),
+  keySchema: s.optional(keySchema({ immutable: true, requiredUnless: ['globalTableSourceArn'] })),
   billingMode: s.optional(
     s.string({ doc: 'Pay for what is provisioned, or for what is used.', enum: ['PROVISIONED', 'PAY_PER_REQUEST'] }),
   ),

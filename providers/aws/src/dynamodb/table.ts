@@ -27,6 +27,8 @@ import { observation, parameters } from './table-fields.js'
 import { throughputOf, updatesOf } from './updates.js'
 
 const connect = connectTo(DynamoDBClient)
+const TYPE_IS_FIXED =
+  'spec.forProvider.attributeDefinitions: DynamoDB does not change the type of an attribute that a key or index uses; restore the type, or recreate the index'
 const usable = new Set(['ACTIVE', 'UPDATING'])
 
 export const table = defineManaged({
@@ -108,6 +110,7 @@ export const table = defineManaged({
     await oneAfterAnother(
       updates.map((update) => () => client.send(new UpdateTableCommand({ TableName, ...update }), { abortSignal })),
     )
+    if (changed.attributeDefinitions) throw new Error(TYPE_IS_FIXED)
   },
 
   async delete({ client, externalName: TableName, forProvider, signal: abortSignal }) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parameters } from './table-fields.js'
 import { updatesOf } from './updates.js'
 
 type Wanted = Parameters<typeof updatesOf>[1]
@@ -79,3 +80,11 @@ for (const [name, { because, wanted, changed, is, calls }] of Object.entries(cas
     assert.deepEqual(updatesOf(differing, all, is ?? {}), calls, because)
   })
 }
+
+test('an attribute of an index that others added is no difference, another type of one is', () => {
+  const { same } = parameters.node.fields!['attributeDefinitions']!
+  const id = { attributeName: 'id', attributeType: 'S' }
+  assert.equal(same!([id], [id, { attributeName: 'owner', attributeType: 'S' }]), true)
+  assert.equal(same!([id, { attributeName: 'later', attributeType: 'N' }], [id]), true)
+  assert.equal(same!([id], [{ ...id, attributeType: 'N' }]), false)
+})

@@ -41,7 +41,13 @@ const attributes = {
 const parameters = s.object({
   region: region(),
   vpcId: s.reference(s.string({ doc: 'The VPC that it is in.', immutable: true }), { to: () => vpc.type }),
-  cidrBlock: s.optional(s.string({ doc: 'Range of IPv4 addresses, within that of the VPC.', immutable: true })),
+  cidrBlock: s.optional(
+    s.string({
+      doc: 'Range of IPv4 addresses, within that of the VPC. Required to create, unless ipv4IpamPoolId or ipv6Native is set.',
+      immutable: true,
+      requiredUnless: ['ipv4IpamPoolId', 'ipv6Native'],
+    }),
+  ),
   ipv4IpamPoolId: s.optional(
     s.string({ doc: 'IPAM pool that cidrBlock is taken from.', immutable: true, unreported: true }),
   ),

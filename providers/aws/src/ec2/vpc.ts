@@ -22,7 +22,13 @@ import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } fr
 
 const parameters = s.object({
   region: region(),
-  cidrBlock: s.optional(s.string({ doc: 'Range of IPv4 addresses, such as 10.0.0.0/16.', immutable: true })),
+  cidrBlock: s.optional(
+    s.string({
+      doc: 'Range of IPv4 addresses, such as 10.0.0.0/16. Required to create, unless ipv4IpamPoolId is set.',
+      immutable: true,
+      requiredUnless: ['ipv4IpamPoolId'],
+    }),
+  ),
   ipv4IpamPoolId: s.optional(
     s.string({ doc: 'IPAM pool that cidrBlock is taken from.', immutable: true, unreported: true }),
   ),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Keeper } from '../testing/keeper.js'
 import { embeddedVariant, type TestServer } from '../testing/servers.js'
 import { database } from './database.js'
@@ -60,6 +61,23 @@ describe('Database', { timeout: 600_000 }, () => {
     await keeper.settle(databases, 'copy')
     assert.deepEqual(await on.sql('SELECT id FROM things', [], { database: 'copy' }), [{ id: 7 }])
     await keeper.remove(databases, 'copy')
+  })
+
+  test('a login that stays connected to template1 and postgres keeps no one from creating databases', async () => {
+    const keeper = new Keeper()
+    const databases = on.connected(database)
+    await on.sql("CREATE ROLE squatter LOGIN PASSWORD 'squatter'")
+    const stay = (name: string) =>
+      on.sql('SELECT pg_sleep(300)', [], { user: 'squatter', password: 'squatter', database: name }).catch(() => {})
+    const sessions = [stay('template1'), stay('postgres')]
+    const there = "SELECT pid FROM pg_stat_activity WHERE usename = 'squatter' AND state = 'active'"
+    while ((await on.sql(there)).length < 2) await setImmediate()
+    await keeper.apply(databases, 'undisturbed', {})
+    await keeper.settle(databases, 'undisturbed')
+    assert.equal((await on.sql(there)).length, 2, 'the sessions were there all the time')
+    await on.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'squatter'")
+    await Promise.all(sessions)
+    await keeper.remove(databases, 'undisturbed')
   })
 
   test('it moves to another tablespace, and nobody is let in who was not granted it', async () => {

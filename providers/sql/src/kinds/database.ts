@@ -34,7 +34,11 @@ const parameters = s.object({
     s.reference(s.string({ doc: 'The role that owns it. Default: the one that we use.' }), { to: () => types.role }),
   ),
   template: s.optional(
-    s.string({ doc: 'The database that it is made a copy of. Default: template1.', immutable: true, unreported: true }),
+    s.string({
+      doc: 'The database that it is a copy of. Default: template0, to which no session can connect. A session in another template stops every copy of it.',
+      immutable: true,
+      unreported: true,
+    }),
   ),
   strategy: s.optional(
     s.string({
@@ -187,6 +191,9 @@ function furtherStatements(name: string, { publicPrivileges, configurationParame
   ]
 }
 
+/** Unlike template1 it accepts no sessions, so that no login can keep others from creating databases. */
+const DEFAULT_TEMPLATE = 'template0'
+
 const privileges = (given: readonly string[]) => given.filter((one) => everybody.includes(one as never)).join(', ')
 
 const option = (word: string, value: string | number | boolean | undefined): string[] =>
@@ -233,7 +240,7 @@ export const database = defineManaged({
     ]
     const options = [
       ...(forProvider.owner === undefined ? [] : [`OWNER = ${ident(forProvider.owner)}`]),
-      ...(forProvider.template === undefined ? [] : [`TEMPLATE = ${ident(forProvider.template)}`]),
+      `TEMPLATE = ${ident(forProvider.template ?? DEFAULT_TEMPLATE)}`,
       ...(forProvider.strategy === undefined ? [] : [`STRATEGY = ${literal(forProvider.strategy)}`]),
       ...option('ENCODING', forProvider.encoding),
       ...(forProvider.localeProvider === undefined ? [] : [`LOCALE_PROVIDER = ${literal(forProvider.localeProvider)}`]),
@@ -254,7 +261,7 @@ export const database = defineManaged({
     await client.run([`CREATE DATABASE ${ident(externalName)} ${options.join(' ')}`], {
       what,
       advice: {
-        '55006': 'somebody is connected to the template: it is tried again',
+        '55006': 'a session is connected to the template: end it, or leave out forProvider.template',
         '22023':
           'encoding and locale cannot differ from the template, unless that is template0: set forProvider.template',
       },

@@ -15,7 +15,7 @@ import { eventRow, readEvents } from '../events/events.js'
 import type { Api } from '../shared/access.js'
 import type { Kinds } from '../shared/kinds.js'
 import { painted, table } from '../shared/table.js'
-import { type Paint, paintState } from '../shared/terminal.js'
+import { oneLine, type Paint, paintState } from '../shared/terminal.js'
 
 /** All that can be told about an object, for people. Nothing secret is in it. */
 export async function describeObject(api: Api, kinds: Kinds, object: KubeObject, paint: Paint): Promise<string[]> {
@@ -79,7 +79,7 @@ function heading(object: KubeObject, paint: Paint): string[] {
   ]
   return rows
     .filter(([, values]) => values.length > 0)
-    .flatMap(([name, values]) => values.map((value, i) => `${(i === 0 ? `${name}:` : '').padEnd(14)}${value}`))
+    .flatMap(([name, values]) => values.map((value, i) => `${(i === 0 ? `${name}:` : '').padEnd(14)}${oneLine(value)}`))
 }
 
 function conditionLines(object: KubeObject, paint: Paint): readonly string[] {

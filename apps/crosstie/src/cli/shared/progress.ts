@@ -1,4 +1,4 @@
-import { type Sink, shortened, widthOf } from './terminal.js'
+import { type Sink, safeForTerminal, shortened, widthOf } from './terminal.js'
 
 /** Shorter waits need no explanation. */
 const PATIENCE_MS = 1_000
@@ -77,7 +77,7 @@ export class Progress {
   #draw(): void {
     const line = this.#resting ? this.#text : this.#waitingLine()
     if (line === '' || line === this.#shown) return
-    this.#sink.write(`${ERASE}${line}`)
+    this.#sink.write(`${ERASE}${safeForTerminal(line)}`)
     this.#shown = line
   }
 

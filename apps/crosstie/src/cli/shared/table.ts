@@ -1,9 +1,10 @@
-import { type Paint, paintState, widthOf } from './terminal.js'
+import { oneLine, type Paint, paintState, widthOf } from './terminal.js'
 
 /** Columns as wide as their widest cell, two spaces between, the last one as long as it is. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? '')))) ?? []
-  return rows.map((row) =>
+  const shown = rows.map((row) => row.map(oneLine))
+  const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column] ?? '')))) ?? []
+  return shown.map((row) =>
     row
       .map((cell, column) => (column < row.length - 1 ? cell + ' '.repeat(widths[column]! + 2 - widthOf(cell)) : cell))
       .join('')

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test'
 import { closest } from '../../options/suggest.js'
 import { Progress } from './progress.js'
 import { painted, table } from './table.js'
-import { hasColours, paintFor, plain, shortened, withoutColours } from './terminal.js'
+import { hasColours, paintFor, plain, safeForTerminal, shortened, withoutColours } from './terminal.js'
 
 test('colours are for terminals, and for nobody who does not want them', () => {
   const cases: readonly [string, boolean, Record<string, string>, boolean][] = [
@@ -85,4 +85,24 @@ test('on a terminal, what takes longer than a second is explained, and makes roo
   } finally {
     mock.timers.reset()
   }
+})
+
+test('text of others cannot control the terminal, and cannot pass as our colors', () => {
+  const cases: readonly [string, string][] = [
+    ['\x1b[2J\x1b]0;title\x07', '\\x1b[2J\\x1b]0;title\\x07'],
+    ['\x1b[31mred', '\\x1b[31mred'],
+    ['a\rb\bc\x7f', 'a\\x0db\\x08c\\x7f'],
+    ['\x9b31m', '\\x9b31m'],
+    ['admin\u202etxt\u2066\u200b', 'admin\\u202etxt\\u2066\\u200b'],
+    ['héllo 😀\tx\ny', 'héllo 😀\tx\ny'],
+  ]
+  for (const [given, want] of cases) assert.equal(safeForTerminal(given), want)
+  assert.equal(safeForTerminal(paintFor(true).red('a\x1b[1mb')), '\x1b[31ma\\x1b[1mb\x1b[39m')
+  assert.deepEqual(
+    table([
+      ['A', 'B'],
+      ['x\nREADY  True', 'y'],
+    ]).slice(1),
+    ['x\\nREADY  True  y'],
+  )
 })

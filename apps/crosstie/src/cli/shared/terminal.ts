@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** What is written to. */
@@ -6,6 +8,9 @@ export interface Sink {
   readonly columns?: number
   write(text: string): unknown
 }
+
+/** Stands before our own colors until they are written. Nobody else knows it, so that no text of others passes as ours. */
+const OURS = `\ue001${randomBytes(8).toString('hex')}`
 
 /** Colours; where nobody would see them, the text as it is. */
 export interface Paint {
@@ -36,15 +41,41 @@ export function hasColours({ isTTY = false }: Pick<Sink, 'isTTY'>, env: Environm
 export function paintFor(colours: boolean): Paint {
   const paint = Object.entries(codes).map(([name, [on, off]]) => [
     name,
-    colours ? (text: string) => (text === '' ? '' : `\x1b[${on}m${text}\x1b[${off}m`) : (text: string) => text,
+    colours
+      ? (text: string) => (text === '' ? '' : `${OURS}\x1b[${on}m${text}${OURS}\x1b[${off}m`)
+      : (text: string) => text,
   ])
   return Object.fromEntries(paint) as Paint
 }
 
 export const plain: Paint = paintFor(false)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what colours begin with.
-const COLOUR = /\x1b\[\d+m/g
+const COLOUR = new RegExp(`(?:${OURS})?\\x1b\\[\\d+m`, 'g')
+
+/**
+ * Text for a terminal. Only the colors of {@link paintFor} remain escape sequences. All other control characters
+ * and the characters that reorder or hide text (bidi controls, zero-width characters) become visible, such as
+ * `\x1b` and `\u202e`: objects may hold text of people who must not control the terminal of the reader.
+ */
+export const safeForTerminal = (text: string): string =>
+  text.replace(UNSAFE, (found, colour: string | undefined) => colour ?? visible(found))
+
+// Newlines and tabs stay: lines are ours to write. Cells of tables hold none, see table().
+const UNSAFE = new RegExp(
+  `${OURS}(\\x1b\\[\\d+m)|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]`,
+  'g',
+)
+
+const visible = (found: string): string =>
+  [...found]
+    .map((each) => {
+      const code = each.charCodeAt(0)
+      return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+    })
+    .join('')
+
+/** Text of others for one line: what would begin another line becomes visible, too. */
+export const oneLine = (text: string): string => text.replaceAll('\n', '\\n').replaceAll('\r', '\\r')
 
 export const withoutColours = (text: string): string => text.replace(COLOUR, '')
 

@@ -4,7 +4,7 @@ import { accessOptions, namespaceOptions, openApi } from '../shared/access.js'
 import { isBuiltIn } from '../shared/kinds.js'
 import { encoded, outputOf, outputOptions } from '../shared/output.js'
 import { painted, table } from '../shared/table.js'
-import { type Paint, plain, shortened } from '../shared/terminal.js'
+import { oneLine, type Paint, plain, shortened } from '../shared/terminal.js'
 
 const formats = ['tree', 'json', 'yaml']
 
@@ -43,7 +43,7 @@ export function render(tree: Traced, paint: Paint = plain): readonly string[] {
   const rows = [['NAME', 'CLASS', 'PHASE', 'READY', 'WHY'], ...rowsOf(tree, '', '')]
   const lines = table(painted(paint, rows))
   const cause = deepestCause(tree)
-  return cause ? [...lines, '', `${paint.bold('Cause:')} ${nameOf(cause)}: ${cause.why}`] : lines
+  return cause ? [...lines, '', `${paint.bold('Cause:')} ${nameOf(cause)}: ${oneLine(cause.why)}`] : lines
 }
 
 function rowsOf(node: Traced, first: string, rest: string): string[][] {
