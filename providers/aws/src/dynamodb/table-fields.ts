@@ -10,7 +10,7 @@ interface Attribute {
 
 /**
  * DynamoDB takes definitions only together with an index, and lists those that keys and indexes use. So an attribute
- * of an index that others added is no difference, and neither is one whose index is not there: only another type is.
+ * of an index that others added does not differ, nor does one whose index does not exist yet: only another type differs.
  */
 const sameAttributes = (desired: unknown, observed: unknown): boolean =>
   (desired as readonly Attribute[]).every(({ attributeName, attributeType }) => {

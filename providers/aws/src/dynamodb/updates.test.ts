@@ -81,7 +81,7 @@ for (const [name, { because, wanted, changed, is, calls }] of Object.entries(cas
   })
 }
 
-test('an attribute of an index that others added is no difference, another type of one is', () => {
+test('an attribute of an index that others added does not differ, another type of one does', () => {
   const { same } = parameters.node.fields!['attributeDefinitions']!
   const id = { attributeName: 'id', attributeType: 'S' }
   assert.equal(same!([id], [id, { attributeName: 'owner', attributeType: 'S' }]), true)

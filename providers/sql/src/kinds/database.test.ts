@@ -73,7 +73,8 @@ describe('Database', { timeout: 600_000 }, () => {
     const there = "SELECT pid FROM pg_stat_activity WHERE usename = 'squatter' AND state = 'active'"
     while ((await on.sql(there)).length < 2) await setImmediate()
     await keeper.apply(databases, 'undisturbed', {})
-    await keeper.settle(databases, 'undisturbed')
+    await keeper.reconcile(databases, 'undisturbed')
+    assert.equal((await on.sql("SELECT 1 FROM pg_database WHERE datname = 'undisturbed'")).length, 1)
     assert.equal((await on.sql(there)).length, 2, 'the sessions were there all the time')
     await on.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'squatter'")
     await Promise.all(sessions)

@@ -9,7 +9,7 @@ export interface Sink {
   write(text: string): unknown
 }
 
-/** Stands before our own colors until they are written. Nobody else knows it, so that no text of others passes as ours. */
+/** Stands before our own colors until they are written. It is random, so that no text of others passes as ours. */
 const OURS = `\ue001${randomBytes(8).toString('hex')}`
 
 /** Colours; where nobody would see them, the text as it is. */
@@ -58,7 +58,7 @@ const COLOUR = new RegExp(`(?:${OURS})?\\x1b\\[\\d+m`, 'g')
  * `\x1b` and `\u202e`: objects may hold text of people who must not control the terminal of the reader.
  */
 export const safeForTerminal = (text: string): string =>
-  text.replace(UNSAFE, (found, colour: string | undefined) => colour ?? visible(found))
+  text.replace(UNSAFE, (found, color: string | undefined) => color ?? visible(found))
 
 // Newlines and tabs stay: lines are ours to write. Cells of tables hold none, see table().
 const UNSAFE = new RegExp(
