@@ -1,0 +1,11 @@
+export {
+  type Applied,
+  type CurrentState,
+  type PlannedChange,
+  ResourceCalls,
+  type StoredState,
+} from './plan/resource.js'
+export { type LaunchOptions, launchProvider, type ProviderProcess } from './process/launch.js'
+export { type PoolOptions, ProviderPool, type ProviderSession, type ProviderSetup } from './process/pool.js'
+export { type Diagnostic, DiagnosticsError } from './protocol/diagnostics.js'
+export { ProviderClient, type ProviderSchema } from './protocol/provider-client.js'

@@ -1,0 +1,9 @@
+export {
+  binaryOf,
+  mirror,
+  type ProviderName,
+  providerMissing,
+  providerNames,
+  skipWithout,
+  versionOf,
+} from './binaries.js'
