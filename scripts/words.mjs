@@ -34,7 +34,7 @@ const FOLDERS = ['apps', 'bench', 'deploy', 'docs', 'examples', 'packages', 'pro
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
 /** Recorded data and messages that Kubernetes or crossplane-runtime define keep their wording. */
 const EXEMPT =
-  /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|requirements)\.md$|^apps\/crosstie\/examples\//
+  /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|GLOSSARY|requirements)\.md$|^apps\/crosstie\/examples\//
 const TEXT = /\.(ts|mjs|js|md|ya?ml)$/
 /** Node's test summary and the API have these spellings. */
 const FOREIGN = /cancelled\|skipped|'cancelled'|CANCELLED/
