@@ -20,7 +20,7 @@ const WORDS = {
   'so many': /\bso many\b/gi,
   'at rest (idle)': /\bat rest\b/gi,
   whoever: /\bwhoever\b/gi,
-  nobody: /\b(nobody|somebody)\b/gi,
+  nobody: /\b(nobody|somebody)\b(?!\.example)/gi,
   'is no, is none': /(?<!there )\b(is|are) no\b(?! longer)|\b(is|are) none\b/gi,
   'the other way round': /\bthe other way round\b/gi,
   'ever (again)': /\bever later\b|\bfor ever\b|\bany more\b/gi,

@@ -27,7 +27,7 @@ async function kinds(t: Case): Promise<Kind[]> {
 const owners = (body: Loose) =>
   body.kind === 'Status' ? body : (body.metadata.managedFields ?? []).map(({ time: _, ...entry }: Loose) => entry)
 
-/** Nobody serves this kind, so that garbage collection leaves its dependents alone. */
+/** No server serves this kind, so that garbage collection leaves its dependents alone. */
 const owner = (name: string) => ({
   apiVersion: 'nobody.example.com/v1',
   kind: 'Owner',

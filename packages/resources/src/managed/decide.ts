@@ -89,7 +89,7 @@ function decision(what: Decision['do'], because: string, more: Partial<Decision>
 
 const pending = (because: string): Decision => decision('wait', because, { announced: true })
 
-// Every action on a resource of another name could touch a resource of somebody else, and a create would be a second one.
+// Every action on a resource of another name could touch a resource of another owner, and a create would be a second one.
 function unknownName({ nameUnknown }: Facts): Decision | undefined {
   if (nameUnknown) return decision('stop', 'the name of the external resource was lost')
 }

@@ -202,7 +202,7 @@ export function desiredStateChanged(before: KubeObject, after: KubeObject): bool
   )
 }
 
-/** Is our finalizer on it? It is put back at once when somebody removes it from an object that stays. */
+/** Is our finalizer on it? It is put back at once when a user removes it from an object that stays. */
 const holds = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(finalizer) ?? false
 
 function withoutNotes(object: KubeObject): Readonly<Record<string, string>> {
