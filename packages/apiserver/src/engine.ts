@@ -18,6 +18,8 @@ export interface Engine {
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly type: ResourceType
+  /** The kind of the objects where it is not that of the resource: Scale, TokenRequest. */
+  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   readonly subresource: string
   readonly name: string
   readonly namespace: string

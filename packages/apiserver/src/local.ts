@@ -112,7 +112,7 @@ export class LocalClient implements Client {
     const asks = options.subresource ? { namespace, name: name ?? '' } : { namespace, name: '' }
     const request = this.#write('create', type, asks, options)
     if (options.subresource === 'token' && type.group === '' && type.resource === 'serviceaccounts') {
-      return issueToken(this.#engine, this.#tokens, request, bodyOf(object)) as T
+      return (await issueToken(this.#engine, this.#tokens, request, bodyOf(object))) as T
     }
     return (await create(this.#engine, request, bodyOf(object))).object as T
   }

@@ -10,17 +10,26 @@ export interface Review {
   remove(old: KubeObject, name: string): Promise<void>
 }
 
+/** How admission sees a request whose objects are not of the kind of its resource. */
+export interface AdmissionView {
+  readonly kind: NonNullable<AdmissionAttributes['kind']>
+  /** Reads what a webhook returned. */
+  complete(mutated: KubeObject): KubeObject
+}
+
 /** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
 export function admissionOf(
   engine: Engine,
   request: WriteRequest,
   operation: AdmissionAttributes['operation'],
   options: Readonly<Record<string, unknown>> = writeOptions(operation, request),
+  view?: AdmissionView,
 ): Review | undefined {
   const { served, subresource, name, namespace, dryRun, user, warnings, annotations } = request
   const { admission } = engine
   if (!admission.interested(served.type)) return undefined
-  const about = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings, annotations }
+  const basis = { operation, type: served.type, subresource, namespace, options, dryRun, user, warnings, annotations }
+  const about = view ? { ...basis, kind: view.kind } : basis
   const nameOf = (object: KubeObject | undefined) => object?.metadata.name ?? name
   return {
     async mutate(object, old) {
@@ -29,7 +38,7 @@ export function admissionOf(
         request.signal?.(),
       )
       if (!mutated || mutated === object) return object
-      return complete({ ...request, fieldValidation: 'Ignore' }, mutated)
+      return view ? view.complete(mutated) : complete({ ...request, fieldValidation: 'Ignore' }, mutated)
     },
     async remove(old, name) {
       const attributes = { ...about, name, object: undefined, oldObject: old }

@@ -103,7 +103,7 @@ async function serveToken(call: Call): Promise<void> {
   const request = writeOf(call, 'CreateOptions')
   const out = reply(call)
   const body = await bodyOf({ ...call, served: tokenRequest })
-  await sendValue(out, 201, issueToken(call.site.engine, call.site.tokens, request, body))
+  await sendValue(out, 201, await issueToken(call.site.engine, call.site.tokens, request, body))
 }
 
 async function serveUpdate(call: Call): Promise<void> {

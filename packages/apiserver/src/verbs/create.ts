@@ -27,7 +27,10 @@ export async function create(engine: Engine, request: WriteRequest, body: Body):
   const decoded = decode(request, body)
   if (strategy.answer) {
     const question = withNamespace(request, decoded)
-    return unstored(await strategy.answer(question, contextOf(engine, request)), true)
+    const review = admissionOf(engine, request, 'CREATE')
+    const admitted = review ? await review.mutate(question, undefined) : question
+    if (review) await review.validate(admitted, undefined)
+    return unstored(await strategy.answer(admitted, contextOf(engine, request)), true)
   }
   return await createDecoded(engine, request, named(request, decoded))
 }

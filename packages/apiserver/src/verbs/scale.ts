@@ -49,6 +49,7 @@ export async function patchScale(engine: Engine, request: WriteRequest, body: Pa
 }
 
 const SCALE = 'autoscaling/v1'
+const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
 async function modifyScale(
   engine: Engine,
@@ -67,8 +68,21 @@ async function modifyScale(
     const made = { live: scale, updated, manager: fieldManager, version: SCALE, subresource: 'scale', now }
     const tracked = patchType === 'apply' ? updated : await scaleFieldManager.trackUpdate(made)
     const owners = managedFieldsFromScale(managedFields, tracked.metadata.managedFields, paths, served.apiVersion)
-    const { replicas = 0 } = updated['spec'] as { replicas?: number }
-    return { object: withManagedFields(withValueAt(live, specReplicasPath, replicas), owners), tracked: true }
+    const objectOf = ({ spec }: KubeObject) => {
+      const { replicas = 0 } = (spec ?? {}) as { replicas?: number }
+      return withManagedFields(withValueAt(live, specReplicasPath, replicas), owners)
+    }
+    return {
+      object: objectOf(updated),
+      tracked: true,
+      admitted: {
+        view: { kind: SCALE_KIND, complete: (mutated) => checkedScale(request, mutated, live, true) },
+        object: tracked,
+        old: scale,
+        merge: objectOf,
+        show: (object) => scaleOf(request, object, true),
+      },
+    }
   })
   return scaleOf(request, outcome.object)
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from '@crosstie/kube'
 import { requestToken } from '../access/token-request.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
-import { decode } from '../admission/decode.js'
+import { complete, decode } from '../admission/decode.js'
+import { type AdmissionView, admissionOf } from '../admission/review.js'
 import { tokenRequestKind } from '../builtin/index.js'
 import type { Engine } from '../engine.js'
 import { Served } from '../serving/served.js'
@@ -11,13 +12,28 @@ import type { Body, WriteRequest } from './request.js'
 export const tokenRequest = new Served(tokenRequestKind, tokenRequestKind.versions[0]!)
 
 /** POST to a service account's `token` subresource, from body to answer. */
-export function issueToken(
-  { store, clock }: Engine,
+export async function issueToken(
+  engine: Engine,
   tokens: ServiceAccountTokens,
   request: WriteRequest,
   body: Body,
-): KubeObject {
-  const question = decode({ ...request, served: tokenRequest }, body)
+): Promise<KubeObject> {
   const { namespace, name } = request
-  return requestToken(store, tokens, { namespace, name }, question, clock.now())
+  const { store, clock } = engine
+  const decoded = decode({ ...request, served: tokenRequest }, body)
+  const question = { ...decoded, metadata: { ...decoded.metadata, namespace: decoded.metadata.namespace || namespace } }
+  const review = admissionOf(engine, request, 'CREATE', undefined, tokenView(request))
+  const admitted = review ? await review.mutate(question, undefined) : question
+  const answer = requestToken(store, tokens, { namespace, name }, admitted, clock.now())
+  if (review) await review.validate(admitted, undefined)
+  return answer
+}
+
+/** Admission sees a TokenRequest under the address of the service account. */
+function tokenView(request: WriteRequest): AdmissionView {
+  const { group, version, kind } = tokenRequest.type
+  return {
+    kind: { group, version, kind },
+    complete: (mutated) => complete({ ...request, served: tokenRequest, fieldValidation: 'Ignore' }, mutated),
+  }
 }

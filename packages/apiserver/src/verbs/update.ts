@@ -10,7 +10,7 @@ import {
 } from '@crosstie/kube'
 import { withoutNewTimes } from '@crosstie/kube/patch'
 import { decode } from '../admission/decode.js'
-import { admissionOf } from '../admission/review.js'
+import { type AdmissionView, admissionOf, type Review } from '../admission/review.js'
 import type { Engine } from '../engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
 import { integerFault } from '../wire/integer.js'
@@ -46,6 +46,18 @@ export async function update(engine: Engine, request: WriteRequest, body: Body):
 export interface Proposal {
   readonly object: KubeObject
   readonly tracked?: boolean
+  /** What admission sees instead of the object: a Scale. */
+  readonly admitted?: AdmittedAs
+}
+
+export interface AdmittedAs {
+  readonly view: AdmissionView
+  readonly object: KubeObject
+  readonly old: KubeObject
+  /** The proposed object with what admission made of its other form. */
+  merge(mutated: KubeObject): KubeObject
+  /** The other form of the final object. */
+  show(object: KubeObject): KubeObject
 }
 
 type Propose = (live: KubeObject) => Proposal | Promise<Proposal>
@@ -157,15 +169,27 @@ async function settle(
         resetFields: resetFieldsOf(request),
       })
   const tracked = tracking instanceof Promise ? await tracking : tracking
-  const review = admissionOf(engine, request, 'UPDATE')
-  const mutated = review ? await review.mutate(tracked, live) : tracked
+  const { admitted } = proposal
+  const review = admissionOf(engine, request, 'UPDATE', undefined, admitted?.view)
+  const mutated = review ? await mutatedBy(review, tracked, live, admitted) : tracked
   const next = mutated === tracked ? tracked : prepare(mutated)
   const object = nextGeneration(request, withoutDuplicateOwners(request, next, true), live)
   checkValid(request, object, live, context)
   if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
-  if (review) await review.validate(object, live)
+  if (review) await review.validate(admitted ? admitted.show(object) : object, admitted?.old ?? live)
   await strategy.authorizeWrite?.(object, live, context)
   return object
+}
+
+async function mutatedBy(
+  review: Review,
+  object: KubeObject,
+  live: KubeObject,
+  admitted: AdmittedAs | undefined,
+): Promise<KubeObject> {
+  if (!admitted) return await review.mutate(object, live)
+  const mutated = await review.mutate(admitted.object, admitted.old)
+  return mutated === admitted.object ? object : admitted.merge(mutated)
 }
 
 /** Of a custom resource, /status changes only status, and the main endpoint everything but. */

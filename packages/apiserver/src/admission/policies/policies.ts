@@ -141,7 +141,7 @@ export class Policies {
   }
 
   async #converted(attributes: AdmissionAttributes, address: ResourceType): Promise<AdmissionAttributes> {
-    if (address === attributes.type) return attributes
+    if (address === attributes.type || attributes.kind) return attributes
     const convert = (one: KubeObject | undefined) => one && this.#options.kinds.convert(one, address)
     const [object, oldObject] = await Promise.all([convert(attributes.object), convert(attributes.oldObject)])
     return { ...attributes, object, oldObject }

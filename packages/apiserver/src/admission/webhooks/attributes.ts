@@ -7,6 +7,8 @@ export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 export interface AdmissionAttributes {
   readonly operation: Operation
   readonly type: ResourceType
+  /** The kind of the objects where it is not that of the resource: Scale, TokenRequest. */
+  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   /** Empty for the resource itself. */
   readonly subresource: string
   /** Empty when the server has yet to generate it. */

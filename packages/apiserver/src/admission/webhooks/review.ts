@@ -24,10 +24,10 @@ export function admissionRequest(attributes: AdmissionAttributes, address: Resou
   const namespace = admissionNamespace(attributes)
   return {
     ...(uid === '' ? {} : { uid }),
-    kind: kindOf(address),
+    kind: attributes.kind ?? kindOf(address),
     resource: resourceOf(address),
     ...(subresource === '' ? {} : { subResource: subresource }),
-    requestKind: kindOf(type),
+    requestKind: attributes.kind ?? kindOf(type),
     requestResource: resourceOf(type),
     ...(subresource === '' ? {} : { requestSubResource: subresource }),
     ...(name === '' ? {} : { name }),

@@ -144,7 +144,10 @@ export class Webhooks {
       JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated }),
     )
     if (!mutated) return { object: attributes.object }
-    const back = address === attributes.type ? patched! : await this.#options.kinds.convert(patched!, attributes.type)
+    const back =
+      address === attributes.type || attributes.kind
+        ? patched!
+        : await this.#options.kinds.convert(patched!, attributes.type)
     return { object: back }
   }
 
@@ -157,7 +160,7 @@ export class Webhooks {
   }
 
   async #converted(attributes: AdmissionAttributes, address: ResourceType): Promise<AdmissionAttributes> {
-    if (address === attributes.type) return attributes
+    if (address === attributes.type || attributes.kind) return attributes
     const { convert } = this.#options.kinds
     const [object, oldObject] = await Promise.all(
       [attributes.object, attributes.oldObject].map((one) => (one ? convert(one, address) : undefined)),
