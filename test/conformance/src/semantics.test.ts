@@ -29,7 +29,7 @@ const owners = (body: Loose) =>
 
 /** No server serves this kind, so that garbage collection leaves its dependents alone. */
 const owner = (name: string) => ({
-  apiVersion: 'nobody.example.com/v1',
+  apiVersion: 'unserved.example.com/v1',
   kind: 'Owner',
   name,
   uid: '11111111-1111-1111-1111-111111111111',
@@ -142,6 +142,33 @@ conformance(
         { metadata: { name: `other-${t.id}`, labels }, spec: { policyName: name, validationActions: ['Deny'] } },
         { pick, ...dryRun },
       )
+    },
+    'Table and PartialObjectMetadata of v1beta1': async (t) => {
+      const [, widgets] = await kinds(t)
+      const { path, object } = widgets!
+      await t.must('POST', path, { body: object('a') })
+      const pick = (value: Loose) => [
+        value.kind,
+        value.apiVersion,
+        (value.rows ?? value.items)?.map((row: Loose) => [(row.object ?? row).kind, (row.object ?? row).apiVersion]),
+      ]
+      for (const as of ['Table', 'PartialObjectMetadata']) {
+        const accept = (kind: string) => `application/json;as=${kind};v=v1beta1;g=meta.k8s.io`
+        await t.get(`${path}/a`, { accept: accept(as), pick })
+        await t.get(path, { accept: accept(as === 'Table' ? as : `${as}List`), pick })
+        const query = {
+          allowWatchBookmarks: true,
+          sendInitialEvents: true,
+          resourceVersionMatch: 'NotOlderThan',
+          resourceVersion: '',
+        }
+        const watch = await t.watch(path, query, { accept: accept(as) })
+        const events = await watch.take(2)
+        t.see(
+          `watch of ${as}`,
+          events.map((event) => [event.type, pick(event.object)]),
+        )
+      }
     },
     'an apiVersion with an empty group': async (t) => {
       const [maps] = await kinds(t)

@@ -10,7 +10,7 @@ import { Writer } from '../wire/writer.js'
 import { encodeYaml } from '../wire/yaml.js'
 import type { Exchange, Headers } from './exchange.js'
 import type { Media } from './media.js'
-import { columnDefinitions, type IncludeObject, partial, tableRow, writeTableRow } from './table.js'
+import { columnDefinitions, type IncludeObject, inMetaVersion, partial, tableRow, writeTableRow } from './table.js'
 
 // kube-apiserver compresses from this size on: below, it costs more than it saves.
 const GZIP_BYTES_MIN = 128 * 1024
@@ -37,11 +37,11 @@ export async function sendView(reply: Reply, served: Served, status: number, vie
     return await sendValue(
       reply,
       status,
-      table(served, rows, { resourceVersion: view.object.metadata.resourceVersion }),
+      inMetaVersion(media, table(served, rows, { resourceVersion: view.object.metadata.resourceVersion })),
     )
   }
   if (media.as === 'PartialObjectMetadata')
-    return await sendValue(reply, status, inVersion(media, partial(view.object)))
+    return await sendValue(reply, status, inMetaVersion(media, partial(view.object)))
   if (media.as === 'PartialObjectMetadataList') {
     throw notAcceptable(`you requested ${media.as}, but the requested object is not a list (*${goType(served)})`)
   }
@@ -66,15 +66,15 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
   const { media, include = 'Metadata', now } = reply
   const metadata = listMetadata(served, listing, media.as !== undefined)
   if (media.as === 'Table') {
-    if (media.format === 'json' && !media.pretty && include === 'Metadata') {
+    if (media.format === 'json' && !media.pretty && include === 'Metadata' && media.asVersion === 'v1') {
       return await sendWritten(reply, tableWriter(reply, served, listing, metadata))
     }
     const rows = listing.views.map(({ object }) => tableRow(served, object, include, now))
-    return await sendValue(reply, 200, inVersion(media, table(served, rows, metadata)))
+    return await sendValue(reply, 200, inMetaVersion(media, table(served, rows, metadata)))
   }
   if (media.as === 'PartialObjectMetadataList') {
-    const items = listing.views.map(({ object }) => inVersion(media, partial(object)))
-    return await sendValue(reply, 200, inVersion(media, { kind: media.as, apiVersion: '', metadata, items }))
+    const items = listing.views.map(({ object }) => inMetaVersion(media, partial(object)))
+    return await sendValue(reply, 200, inMetaVersion(media, { kind: media.as, apiVersion: '', metadata, items }))
   }
   if (media.as === 'PartialObjectMetadata') {
     throw notAcceptable(`you requested ${media.as}, but the requested object is a list (*${goType(served)}List)`)
@@ -87,10 +87,6 @@ export async function sendListing(reply: Reply, served: Served, listing: Listing
     metadata,
     items,
   })
-}
-
-function inVersion<T extends { readonly apiVersion: string }>({ asVersion }: Media, value: T): T {
-  return { ...value, apiVersion: `meta.k8s.io/${asVersion}` }
 }
 
 function notAcceptable(message: string): StatusError {
@@ -147,7 +143,7 @@ const ROW_BYTES = 512
 /** The table's JSON, put together from what is kept of every object. */
 function tableWriter({ media, now }: Reply, served: Served, { views }: Listing, metadata: unknown): Writer {
   const out = new Writer(bytesIn(views) + (views.length + 1) * ROW_BYTES)
-  const empty = stringify(inVersion(media, table(served, [], metadata)))
+  const empty = stringify(inMetaVersion(media, table(served, [], metadata)))
   out.text(empty.slice(0, -']}'.length))
   for (let i = 0; i < views.length; i++) {
     if (i > 0) out.copy(comma)

@@ -1,6 +1,7 @@
 import {
   compileJsonPath,
   humanDuration,
+  isObject,
   type JsonPath,
   JsonPathError,
   type KubeObject,
@@ -12,6 +13,7 @@ import type { Column } from '../definitions/definition.js'
 import type { Served, View } from '../serving/served.js'
 import { memberOf } from '../wire/member.js'
 import type { Writer } from '../wire/writer.js'
+import type { Media } from './media.js'
 
 export interface TableRow {
   readonly cells: readonly unknown[]
@@ -63,6 +65,23 @@ function readable(columns: readonly Column[]): readonly TableColumn[] {
     if (!(error instanceof JsonPathError)) throw error
   }
   return shown
+}
+
+interface MetaValue {
+  readonly apiVersion: string
+  readonly rows?: readonly unknown[]
+}
+
+/** A Table or PartialObjectMetadata in the version of meta.k8s.io that the client asked for, rows included. */
+export function inMetaVersion<T extends MetaValue>({ asVersion }: Pick<Media, 'asVersion'>, value: T): T {
+  if (value.apiVersion === `meta.k8s.io/${asVersion}`) return value
+  const apiVersion = `meta.k8s.io/${asVersion}`
+  const rows = value.rows?.map((row) =>
+    isObject(row) && isObject(row['object']) && row['object']['kind'] === 'PartialObjectMetadata'
+      ? { ...row, object: { ...row['object'], apiVersion } }
+      : row,
+  )
+  return { ...value, apiVersion, ...(rows ? { rows } : {}) }
 }
 
 export function tableRow(served: Served, object: KubeObject, include: IncludeObject, now: number): TableRow {

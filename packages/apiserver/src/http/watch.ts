@@ -7,7 +7,7 @@ import { encodeWatchEvent, encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { Outgoing } from './exchange.js'
 import type { watchParameters } from './parameters.js'
-import { columnDefinitions, partial, tableRow } from './table.js'
+import { columnDefinitions, inMetaVersion, partial, tableRow } from './table.js'
 
 const encoder = new TextEncoder()
 const closing = encoder.encode('}\n')
@@ -108,7 +108,8 @@ function lineEncoder(served: Served, reply: Reply): Encode {
 }
 
 function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown) | undefined {
-  if (reply.media.as === 'PartialObjectMetadata') return partial
+  const { media } = reply
+  if (media.as === 'PartialObjectMetadata') return (object) => inMetaVersion(media, partial(object))
   if (reply.media.as !== 'Table') return undefined
   let first = true
   return (object) => {
@@ -117,7 +118,8 @@ function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown
     first = false
     const rows = [tableRow(served, object, reply.include ?? 'Metadata', Date.now())]
     const metadata = { resourceVersion: object.metadata.resourceVersion }
-    return { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columns, rows }
+    const table = { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columns, rows }
+    return inMetaVersion(media, table)
   }
 }
 
@@ -164,18 +166,18 @@ function bookmarkObject(
     ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   }
   if (reply.media.as === 'PartialObjectMetadata') {
-    return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+    return inMetaVersion(reply.media, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata })
   }
   if (reply.media.as === 'Table') {
     const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
     const cells = columnDefinitions(served).map(() => null)
-    return {
+    return inMetaVersion(reply.media, {
       kind: 'Table',
       apiVersion: 'meta.k8s.io/v1',
       metadata: { resourceVersion: metadata.resourceVersion },
       columnDefinitions: null,
       rows: [{ cells, object }],
-    }
+    })
   }
   return { kind: served.type.kind, apiVersion: served.apiVersion, metadata }
 }
