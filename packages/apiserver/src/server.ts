@@ -25,13 +25,14 @@ import { EventExpiry } from './garbage/events.js'
 import { NamespaceLifecycle } from './garbage/namespaces.js'
 import { pagesOf } from './http/pages.js'
 import { type Site, serve } from './http/serve.js'
-import { Listener } from './http/tls.js'
 import { LocalClient } from './local.js'
 import { ServerMetrics } from './metrics.js'
 import { builtIn } from './serving/built-in.js'
 import { Registry } from './serving/registry.js'
 import { openStore } from './store/index.js'
 import type { Store } from './store/store.js'
+import type { ConnectionLimits } from './transport/limits.js'
+import { Listener } from './transport/listener.js'
 import { Hub } from './watch/hub.js'
 
 export interface ServerOptions {
@@ -47,8 +48,8 @@ export interface ServerOptions {
   /** Keys that Secrets are encrypted with; `keys.json` in the data directory unless named. */
   readonly keyFile?: string
   readonly eventTtlMs?: number
-  /** How long a body may take to arrive and an answer to be read; a minute without it. */
-  readonly requestTimeoutMs?: number
+  /** Timeouts and the number of connections, where they differ from kube-apiserver's. */
+  readonly connectionLimits?: Partial<ConnectionLimits>
   readonly metrics?: Metrics
   /** One line for the operator; never holds a secret. */
   readonly log?: (message: string) => void
@@ -199,8 +200,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
       cert: pki.serving.cert,
       key: pki.serving.key,
       clientCa: pki.ca,
-      requestTimeoutMs: options.requestTimeoutMs,
-      report,
+      limits: options.connectionLimits,
     },
     // Whatever escapes is our mistake, and must cost one answer, not the process.
     (exchange) => void serve(site, exchange).catch((error) => report('serving a request', error)),

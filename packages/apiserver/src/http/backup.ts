@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '../store/store.js'
-import type { Exchange, Outgoing } from './exchange.js'
+import type { Exchange, Outgoing } from '../transport/exchange.js'
 import { type PathRoute, truthy } from './route.js'
 import type { Page } from './serve.js'
 

@@ -2,7 +2,7 @@ import type { Authenticator } from '../access/authenticate.js'
 import type { Authorizer } from '../access/authorize.js'
 import { impersonate } from '../access/impersonate.js'
 import type { UserInfo } from '../access/user.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from '../transport/exchange.js'
 
 /** Who a request is from: its certificate or token, or whom it may act as. */
 export function identify(

@@ -1,6 +1,6 @@
 import { Metrics, messageOf, quote } from '@crosstie/kube'
 import type { Store } from '../store/store.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from '../transport/exchange.js'
 import { sendMetrics, sendText } from './paths.js'
 import type { PathRoute } from './route.js'
 import type { Page } from './serve.js'

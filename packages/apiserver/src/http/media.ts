@@ -1,4 +1,5 @@
 import { StatusError } from '@crosstie/kube'
+import type { Exchange } from '../transport/exchange.js'
 import {
   type Accepted,
   JSON_TYPE,
@@ -12,7 +13,6 @@ import {
   tryNegotiate,
   YAML_TYPE,
 } from '../wire/negotiate.js'
-import type { Exchange } from './exchange.js'
 
 /** How an answer is written. */
 export interface Media {

@@ -1,6 +1,7 @@
 import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
 import { unrecognized } from '../admission/decode.js'
 import type { Served } from '../serving/served.js'
+import type { Exchange } from '../transport/exchange.js'
 import { create } from '../verbs/create.js'
 import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
@@ -17,7 +18,6 @@ import { bodyType, unsupportedMediaType } from '../wire/negotiate.js'
 import { decodeProtobuf } from '../wire/protobuf.js'
 import { decodeYaml } from '../wire/yaml.js'
 import { type Reply, sendListing, sendValue, sendView } from './encode.js'
-import type { Exchange } from './exchange.js'
 import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
 import {
   checkExport,

@@ -4,12 +4,13 @@ import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
 import { impersonatorOf, MisplacedImpersonation } from '../access/impersonate.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
-import type { UserInfo } from '../access/user.js'
+import { ANONYMOUS, MASTERS, type UserInfo } from '../access/user.js'
 import type { Engine } from '../engine.js'
 import type { ServerMetrics } from '../metrics.js'
 import type { Served } from '../serving/served.js'
+import type { Exchange } from '../transport/exchange.js'
+import type { Demand } from '../transport/limits.js'
 import { asStatusError, sendError } from './encode.js'
-import type { Exchange } from './exchange.js'
 import { identify } from './gate.js'
 import { errorMedia, readable } from './media.js'
 import { methods } from './methods.js'
@@ -63,6 +64,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   try {
     if (!('resource' in route && route.verb === 'watch')) checkTimeout(route.query)
     user = identify(site.authenticator, site.authorizer, exchange, warnings)
+    exchange.admit({ name: requesterName(user, exchange), exempt: user.groups.includes(MASTERS) }, demandOf(route))
     authorize(site, exchange, user, route)
     if (!('resource' in route)) return await servePath(site, exchange, route)
     const call: Call = { site, exchange, route, served: resolve(site, route), user, warnings, annotations }
@@ -72,12 +74,24 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
     failure = error
     await fail(site, exchange, route.query, warnings, error)
   } finally {
+    exchange.finish()
     if (site.audit && user && 'resource' in route && isAudited(route.verb)) {
       record(site.audit, exchange, route, { user, from, received, failure, annotations: annotations! })
     }
     const labels = failure === undefined ? labelsOf(exchange, route) : labelsOfFailed(site, exchange, route)
     site.metrics.end(labels, exchange.status, (performance.now() - started) / 1000)
   }
+}
+
+/** Anonymous clients are told apart by their addresses. */
+function requesterName({ name }: UserInfo, { socket }: Exchange): string {
+  return name === ANONYMOUS ? `${name} at ${socket.remoteAddress}` : name
+}
+
+/** Health checks are answered however busy the server is. */
+function demandOf(route: ResourceRoute | PathRoute): Demand {
+  if ('resource' in route) return route.verb === 'watch' ? 'watch' : 'request'
+  return /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(route.path) ? 'exempt' : 'request'
 }
 
 function authorize({ authorizer }: Site, exchange: Exchange, user: UserInfo, route: ResourceRoute | PathRoute): void {

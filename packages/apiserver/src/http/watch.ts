@@ -1,11 +1,11 @@
 import { type KubeObject, stringify } from '@crosstie/kube'
 import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
+import type { Outgoing } from '../transport/exchange.js'
 import type { Request } from '../verbs/request.js'
 import { type Happening, watch, whenOutdated } from '../verbs/watch.js'
 import { encodeWatchEvent, encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
-import type { Outgoing } from './exchange.js'
 import type { watchParameters } from './parameters.js'
 import { columnDefinitions, inMetaVersion, partial, tableRow } from './table.js'
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Definition } from '../definitions/definition.js'
-import type { Exchange, Headers } from '../http/exchange.js'
 import type { Page } from '../http/serve.js'
+import type { Exchange, Headers } from '../transport/exchange.js'
 import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index, openApiV3Plain } from './document.js'
 
 const JSON_TYPE = 'application/json'

@@ -6,7 +6,7 @@ const server = await startServer({
   dataDir: process.argv[2]!,
   host: '127.0.0.1',
   port: 0,
-  requestTimeoutMs: 1_500,
+  connectionLimits: { requestTimeoutMs: 1_500 },
   log: (line) => process.send!({ complaint: line }),
 })
 
