@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Account, ConnectionLimits } from './limits.js'
 
 /** A connection is destroyed when its client does not complete a graceful close within this time. */
-const CLOSE_GRACE_MS = 5_000
+export const CLOSE_GRACE_MS = 5_000
 
 /** What HTTP/1.1, HTTP/2 and WebSocket know about a connection beyond its socket. */
 export interface Protocol {
@@ -33,7 +33,8 @@ export class Connection {
   readonly key: string
   readonly address: string
 
-  constructor(readonly socket: Socket) {
+  /** @param socket The TCP socket; the TLS socket replaces it after the handshake. */
+  constructor(public socket: Socket) {
     this.key = keyOf(socket)
     this.address = socket.remoteAddress ?? ''
   }

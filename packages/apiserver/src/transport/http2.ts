@@ -7,7 +7,7 @@ import {
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { type Body, expectsContinue } from './body.js'
-import type { Connection, Protocol } from './connections.js'
+import { CLOSE_GRACE_MS, type Connection, type Protocol } from './connections.js'
 import {
   bytesOf,
   CountedExchange,
@@ -154,9 +154,15 @@ export function serveHttp2(context: SessionContext, handle: (exchange: Exchange)
   session.on('stream', (stream, headers) => {
     handle(new Http2Exchange(stream, headers, { ...context, aborted: spend }))
   })
+  let ended = Number.POSITIVE_INFINITY
+  session.once('close', () => {
+    ended = Date.now()
+  })
   return {
     close: () => session.close(),
     check(now) {
+      // Node ends the session after an error and waits for the client to close the connection.
+      if (now - ended > CLOSE_GRACE_MS) return false
       if (bytesOfNoUse(connection, socket, now) <= OVERHEAD_BYTES) return true
       refuse(session)
       return false

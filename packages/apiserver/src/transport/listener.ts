@@ -70,6 +70,7 @@ export class Listener {
         socket.destroy()
         return
       }
+      connection.socket = socket
       socket.on('close', () => this.#connections.remove(connection))
       if (socket.alpnProtocol === 'h2') {
         const context = { socket, connection, limits: this.#clients, headerBytesMax: HEADER_BYTES_MAX }
@@ -142,7 +143,7 @@ function openServer({ cert, key, clientCa }: TlsOptions, limits: ConnectionLimit
     handshakeTimeout: limits.handshakeTimeoutMs,
     headersTimeout: limits.headerTimeoutMs,
     // A body that is late gets an answer before; this ends connections that send an unwanted body without end.
-    requestTimeout: 2 * limits.requestTimeoutMs,
+    requestTimeout: limits.headerTimeoutMs + 2 * limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(5_000, limits.headerTimeoutMs / 2),
     maxHeaderSize: HEADER_BYTES_MAX,
     keepAliveTimeout: limits.idleTimeoutMs,

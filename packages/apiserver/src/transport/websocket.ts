@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Connection } from './connections.js'
+import { CLOSE_GRACE_MS, type Connection } from './connections.js'
 import type { Exchange, Outgoing } from './exchange.js'
 import { Http1Exchange } from './http1.js'
 import { AbuseBudget, type ClientLimits } from './limits.js'
@@ -15,7 +15,6 @@ const MESSAGE_BYTES_MAX = 64 * 1024
 const UNSENT_BYTES_HIGH = 64 * 1024
 const FRAMES_BURST = 1_000
 const FRAMES_PER_SECOND = 33
-const CLOSE_GRACE_MS = 5_000
 
 interface Upgraded {
   readonly socket: TLSSocket

@@ -1,12 +1,17 @@
-// A server in a process of its own that tells how much it holds. Arguments: directory. Needs --expose-gc.
+// A server in a process of its own that tells how much it holds. Arguments: directory, timeout of requests in milliseconds. Needs --expose-gc.
 import { startServer } from '@crosstie/apiserver'
 import type { Held, Hello } from './messages.js'
 
+// A client that attacks the transport gets short timeouts; others keep their idle connections.
+const [, , dataDir = '', timeoutMs] = process.argv
+const short = { requestTimeoutMs: Number(timeoutMs), headerTimeoutMs: 5_000, idleTimeoutMs: 10_000 }
+const connectionLimits = timeoutMs === undefined ? { requestTimeoutMs: 1_500 } : short
+
 const server = await startServer({
-  dataDir: process.argv[2]!,
+  dataDir,
   host: '127.0.0.1',
   port: 0,
-  connectionLimits: { requestTimeoutMs: 1_500 },
+  connectionLimits,
   log: (line) => process.send!({ complaint: line }),
 })
 
