@@ -22,9 +22,13 @@ const FOLDERS = ['apps', 'packages', 'providers', 'test']
 const SOURCE = /\/src\/.*\.ts$/
 /** Tests and test kits may assert and cast; complexity counts everywhere. */
 const TEST = /^test\/|\.test\.ts$|\/testing[./]/
-/** Comments, strings and import lines hold `as` too. Template literals stay: their expressions are code. */
+/** Comments, strings and import lines hold `as` too. */
 const NOT_CODE =
-  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|^(?:import|export) [^;=]*? from\b/gm
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|^(?:import|export) [^;=]*? from\b/gm
+const blank = (text) => text.replace(/[^\n]/g, '_')
+/** The expressions of a template literal are code; its text is not. */
+const withoutText = (match) =>
+  match.startsWith('`') ? match.replace(/(\$\{[^}]*\})|[^$]+|\$/g, (part, code) => code ?? blank(part)) : blank(match)
 const CAST = /(?<=[\w)\]}'"`!>] )as (?!const\b)(?=[A-Za-z{[(])/g
 
 const [option, wanted] = process.argv.slice(2)
@@ -54,7 +58,7 @@ function countFindings() {
 
 function countCasts() {
   for (const file of globSync(FOLDERS, SOURCE)) {
-    const text = readFileSync(file, 'utf8').replace(NOT_CODE, (match) => match.replace(/[^\n]/g, '_'))
+    const text = readFileSync(file, 'utf8').replace(NOT_CODE, withoutText)
     for (const { index } of text.matchAll(CAST)) add('cast', file, text.slice(0, index).split('\n').length)
   }
 }
