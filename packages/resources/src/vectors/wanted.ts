@@ -36,6 +36,10 @@ const rules: readonly Rule[] = [
   { name: 'every subset of the policies means something (POL9)', expect: everySubset },
   { name: 'with the gate off a policy is ignored with a warning, not refused (POL8)', expect: gateOff },
   { name: 'deletionPolicy Orphan wins over a list that names Delete (POL6)', expect: orphanWins },
+  {
+    name: 'the finalizer without a name: the name of an external resource was lost, and nothing is created (XN1)',
+    expect: lostName,
+  },
   { name: 'a foreign finalizer holds the external resource, even alone', expect: foreignFinalizer },
   {
     name: 'name, finalizer and intent are one write: it fails as a whole, before anything is made',
@@ -123,6 +127,13 @@ function gateOff(round: Round): Vector | undefined {
   return keepsToPolicies(round) && !round.actual['events'].includes('Warning CannotUseInvalidManagementPolicy')
     ? round.actual
     : undefined
+}
+
+function lostName({ before, actual }: Round): Vector | undefined {
+  const { finalizers, annotations } = before['after'] as Vector
+  const lost = (finalizers ?? []).includes(OURS) && !annotations?.[EXTERNAL_NAME]
+  const acts = callsOf(actual).some((call) => ['Create', 'Update', 'Delete'].includes(call))
+  return lost && !acts && actual['events'].includes('Warning ExternalNameLost') ? actual : undefined
 }
 
 function orphanWins({ c, before }: Round, expected: Vector): Vector | undefined {
