@@ -45,7 +45,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   for (const complaint of complaints) console.error(complaint)
   process.exitCode = complaints.length > 0 ? 1 : 0
   if (process.argv.includes('--write')) {
-    const { reasonsPage } = await import('../packages/resources/dist/reasons.js')
+    const { reasonsPage } = await import('../packages/resources/dist/reasons-page.js')
     writeFileSync(PAGE, reasonsPage())
     console.log(`wrote ${PAGE}`)
   }

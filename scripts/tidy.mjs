@@ -72,8 +72,8 @@ async function checkChart() {
 /** And every reason of a condition or an event is explained, in the code and on its page. */
 async function checkReasons() {
   complaints.push(...reasonComplaints())
-  if (!existsSync('packages/resources/dist/reasons.js')) return
-  const { reasonsPage } = await import('../packages/resources/dist/reasons.js')
+  if (!existsSync('packages/resources/dist/reasons-page.js')) return
+  const { reasonsPage } = await import('../packages/resources/dist/reasons-page.js')
   if (existsSync(REASONS_PAGE) && readFileSync(REASONS_PAGE, 'utf8') === reasonsPage()) return
   complaints.push(`${REASONS_PAGE} is not what its list says: run node scripts/reasons.mjs --write`)
 }

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { conditionReasons, eventReasons, reasonsPage } from './reasons.js'
+import { conditionReasons, eventReasons } from './reasons.js'
+import { reasonsPage } from './reasons-page.js'
 
 const root = new URL('../../../', import.meta.url)
 

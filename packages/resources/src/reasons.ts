@@ -96,6 +96,36 @@ export const conditionReasons: readonly ConditionReason[] = [
     next: 'Mend what the message names. It is tried again by itself, at growing intervals.',
   },
   {
+    ...notReady,
+    reason: 'ExternalNameTaken',
+    on: ['claim', 'aggregate'],
+    means:
+      'The external resource that the claim names exists and was not created for it, or another object manages it. It is left as it is.',
+    next: 'Delete the claim and create it again with another external name. To adopt the resource, an infrastructure operator provisions it statically or permits it with adoptionPolicy.',
+  },
+  {
+    ...notReady,
+    reason: 'ExternalNameForbidden',
+    on: ['claim', 'aggregate'],
+    means: 'The provider or the control plane needs this external name for itself.',
+    next: 'Delete the claim and create it again with another external name.',
+  },
+  {
+    ...notSynced,
+    reason: 'ExternalNameTaken',
+    on: managed,
+    means:
+      'The external resource exists and this object did not create it, or another object manages it; the message names that object. Nothing is changed.',
+    next: 'Delete one of the two objects, let this one only observe, use another external name, or permit adoption with spec.adoptionPolicy.',
+  },
+  {
+    ...notSynced,
+    reason: 'ExternalNameForbidden',
+    on: managed,
+    means: 'The provider or the control plane needs this external name for itself. Nothing is changed.',
+    next: 'Use another external name in a new claim.',
+  },
+  {
     ...notSynced,
     reason: 'ReconcilePaused',
     on: ['managed', 'query'],
@@ -253,6 +283,35 @@ export const eventReasons: readonly EventReason[] = [
     on: managed,
     means: 'The provider refused the create; the message is its own.',
     next: 'Mend what the provider complains about. It is tried again by itself.',
+  },
+  {
+    ...warning,
+    reason: 'ExternalNameTaken',
+    on: ['managed', 'claim'],
+    means:
+      'The external resource exists and this object did not create it, or another object manages it. Nothing is changed.',
+    next: 'See the condition of the same reason.',
+  },
+  {
+    ...warning,
+    reason: 'ExternalNameForbidden',
+    on: ['managed', 'claim'],
+    means: 'The provider or the control plane needs this external name for itself.',
+    next: 'Use another external name in a new claim.',
+  },
+  {
+    ...warning,
+    reason: 'CannotReserveExternalName',
+    on: managed,
+    means: 'The ExternalNameReservation cannot be written or read. Nothing is changed until it is.',
+    next: 'Check that the CRD externalnamereservations.crosstie.io is installed, and the rights of the controllers.',
+  },
+  {
+    ...warning,
+    reason: 'CannotReleaseExternalName',
+    on: managed,
+    means: 'The ExternalNameReservation of a deleted object could not be deleted.',
+    next: 'Nothing: garbage collection, or the next object that needs the name, removes it.',
   },
   {
     ...warning,
@@ -433,37 +492,3 @@ export const eventReasons: readonly EventReason[] = [
     next: 'Delete those, or have them use another; ProviderConfigUsages list them.',
   },
 ]
-
-/** The page about all of them, in Markdown. */
-export function reasonsPage(): string {
-  const conditions = conditionReasons.map(({ type, status, reason, on, means, next }) =>
-    row(`\`${type}\``, `\`${status}\``, `\`${reason}\``, on.join(', '), means, next),
-  )
-  const events = eventReasons.map(({ type, reason, on, means, next }) =>
-    row(type, `\`${reason}\``, on.join(', '), means, next),
-  )
-  return `# Conditions and events
-
-What objects say of themselves, and what to do about it. \`crosstie describe\` and \`crosstie events\` show both. This page is made
-from [\`reasons.ts\`](../../packages/resources/src/reasons.ts) by \`node scripts/reasons.mjs --write\`.
-
-*managed* are managed resources, *query* the query kinds of managed kinds, *claim* and *aggregate* what applications ask for.
-
-## Conditions
-
-A condition's \`message\` has the details: the fields, the provider's own words, what is waited for. \`observedGeneration\` is the
-generation of the object that it speaks of.
-
-${row('type', 'status', 'reason', 'on', 'meaning', 'what to do')}
-${row('---', '---', '---', '---', '---', '---')}
-${conditions.join('\n')}
-
-## Events
-
-${row('type', 'reason', 'on', 'meaning', 'what to do')}
-${row('---', '---', '---', '---', '---')}
-${events.join('\n')}
-`
-}
-
-const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`

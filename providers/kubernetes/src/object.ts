@@ -43,6 +43,8 @@ export const object = defineManaged({
   observation,
   name: 'chosen',
   idempotentCreate: true,
+  // Field managers of server-side apply keep several Objects apart that apply to one object.
+  shared: true,
   consistencySeconds: 0,
   providerConfig,
   // Kubernetes has its own priority and fairness, and most looks are answered from memory.

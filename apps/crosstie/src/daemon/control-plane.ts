@@ -27,6 +27,7 @@ import {
   operatorRoles,
   providerConfigController,
   queryController,
+  reservationCrd,
 } from '@crosstie/resources'
 import { callBudgets } from './budgets.js'
 import { awaitDefinitions, installPolicy, untilServed, writeConversion, writeDefinition } from './installation.js'
@@ -81,6 +82,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly #starting: Promise<unknown>
   /** When each definition that is brought, or waited for, is served. */
   readonly #definitions = new Map<string, Promise<boolean>>()
+  /** External names are reserved before anything is managed. */
+  readonly #reservations: Promise<boolean>
   /** Resolves when the kinds of all providers are served, or when they need not be any more. */
   readonly served: Promise<unknown>
 
@@ -115,6 +118,7 @@ export class ControlPlane implements AsyncDisposable {
       adjustPoll: (_, seconds) => seconds * (1 - SPREAD + 2 * SPREAD * Math.random()),
     }
     this.#stopCounting = countStates(metrics, () => this.#ours())
+    this.#reservations = this.#install(reservationCrd())
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
     const budgetsOf = new Map([...configs].map((config) => [config, callBudgets(options.callsPerSecond)]))
     this.served = Promise.all([
@@ -159,7 +163,8 @@ export class ControlPlane implements AsyncDisposable {
 
   async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
     const definitions = [kind.crd(this.#options.conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
-    if (!(await this.#install(...definitions))) return
+    const served = [this.#install(...definitions), this.#reservations]
+    if (!(await Promise.all(served)).every(Boolean)) return
     const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
     this.#controllers.start(managedController(kind, options))
     // Not from memory: a query must see what it made a moment ago.

@@ -1,8 +1,8 @@
-import { type Condition, groupResource, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
+import { type Condition, equal, groupResource, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
 import type { Binding } from '../claim/define.js'
 import { change, forEach, type Kit, report, setPhase } from '../claim/kit.js'
 import { attempts, partName } from '../claim/names.js'
-import { isLookedAfter, isReady, whyNotAllReady } from '../claim/why.js'
+import { isLookedAfter, isReady, nameRefused, whyNotAllReady } from '../claim/why.js'
 import {
   called,
   calledBy,
@@ -14,7 +14,7 @@ import {
   specOf,
 } from '../claim/words.js'
 import { type Contribution, contributions, readClass } from '../class/candidates.js'
-import { managedFor } from '../class/provision.js'
+import { affixesOf, type For, managedFor } from '../class/provision.js'
 import { refuseTakenNames } from '../class/taken.js'
 import { readConnection, writeConnection } from '../connection/copy.js'
 import { conditions } from '../managed/conditions.js'
@@ -39,6 +39,8 @@ export interface Settled {
   readonly aggregate: KubeObject
   readonly ready: boolean
   readonly because: string
+  /** The external name of a member cannot be used. */
+  readonly refused?: Condition | undefined
   /** Are people told all of that? Not so soon after they were told last. */
   readonly told: boolean
   /** There is more to be told soon, if nothing changes by then. */
@@ -63,8 +65,8 @@ export async function settleAggregate(
   signal: AbortSignal,
 ): Promise<Settled> {
   const matched = await matching(kit, aggregate)
-  const missing = await unprovisioned(kit, aggregate, matched, signal)
-  const made = await provisionParts(kit, claim, aggregate, missing, signal)
+  const classes = await unprovisioned(kit, aggregate, matched, signal)
+  const made = await provisionParts(kit, claim, aggregate, classes, signal)
   const bound = await bindParts(kit, aggregate, matched, signal)
   const parts = inOrder([...bound, ...made])
   const conflicts = await publish(kit, claim, aggregate, parts, signal)
@@ -86,14 +88,23 @@ async function unprovisioned(
   aggregate: KubeObject,
   matched: readonly Part[],
   signal: AbortSignal,
-): Promise<readonly Contribution[]> {
+): Promise<{ readonly missing: readonly Contribution[]; readonly all: readonly Contribution[] }> {
   const { classRef } = specOf<OfferSpec>(aggregate)
   const given = classRef && (await readClass(kit, classRef, signal))
-  if (!given) return []
+  if (!given) return { missing: [], all: [] }
   const ours = matched.filter(({ object }) => isPartOf(object, aggregate))
   const classes = new Set(ours.map(({ binding, object }) => nameOf(binding, specOf<OfferSpec>(object).classRef?.name)))
-  return (await contributions(kit, given)).filter(
-    (each) => !classes.has(nameOf(each.binding, each.class.metadata.name)),
+  const all = await contributions(kit, given)
+  return { all, missing: all.filter((each) => !classes.has(nameOf(each.binding, each.class.metadata.name))) }
+}
+
+/** Would another class of the aggregate give a resource of this kind the same external name? */
+function isAmbiguous(contribution: Contribution, all: readonly Contribution[]): boolean {
+  return all.some(
+    ({ binding, class: other }) =>
+      binding === contribution.binding &&
+      other.metadata.name !== contribution.class.metadata.name &&
+      equal(affixesOf(other), affixesOf(contribution.class)),
   )
 }
 
@@ -104,11 +115,14 @@ async function provisionParts(
   kit: Kit,
   claim: KubeObject,
   aggregate: KubeObject,
-  missing: readonly Contribution[],
+  { missing, all }: { readonly missing: readonly Contribution[]; readonly all: readonly Contribution[] },
   signal: AbortSignal,
 ): Promise<readonly Part[]> {
   // All of them are configured before the first is made: a class that does not suit the claim stops them all.
-  const wanted = missing.map((contribution) => ({ contribution, at: configured(claim, aggregate, contribution) }))
+  const wanted = missing.map((contribution) => {
+    const ambiguous = isAmbiguous(contribution, all)
+    return { contribution, at: configured({ claim, aggregate, ambiguous }, contribution) }
+  })
   await refuseTakenNames(
     kit,
     wanted.map(({ contribution: { binding }, at }) => ({ binding, object: at(0) })),
@@ -124,11 +138,11 @@ async function provisionParts(
 
 type Configured = (attempt: number) => KubeObject
 
-function configured(claim: KubeObject, aggregate: KubeObject, { binding, class: given }: Contribution): Configured {
+function configured(owner: For, { binding, class: given }: Contribution): Configured {
   const { type } = binding.managed
-  const name = (attempt: number) => partName(claim, type, given.metadata.name!, attempt)
-  const first = managedFor(binding, { claim, aggregate }, given, name(0))
-  return (attempt) => (attempt === 0 ? first : managedFor(binding, { claim, aggregate }, given, name(attempt)))
+  const name = (attempt: number) => partName(owner.claim, type, given.metadata.name!, attempt)
+  const first = managedFor(binding, owner, given, name(0))
+  return (attempt) => (attempt === 0 ? first : managedFor(binding, owner, given, name(attempt)))
 }
 
 /** Its name follows from claim and class: whoever comes second finds it made. */
@@ -221,11 +235,11 @@ async function tell(
     unready.length > 0
       ? (whyNever(parts) ?? whyNotAllReady(unready))
       : `waiting for ${elsewhere.map((entry) => calledBy(entry)).join(', ') || 'parts'}`
-  if (!ready && wasTold(kit, aggregate)) return { aggregate, ready, because, told: false, open: true }
+  const refused = nameRefused(unready)
+  if (!ready && wasTold(kit, aggregate)) return { aggregate, ready, because, refused, told: false, open: true }
+  const waiting: Condition = { type: 'Ready', status: 'False', reason: 'Waiting', message: because }
   const said = [
-    ready
-      ? conditions.available()
-      : ({ type: 'Ready', status: 'False', reason: 'Waiting', message: because } as Condition),
+    ready ? conditions.available() : (refused ?? waiting),
     conditions.reconcileSuccess(),
     ...keyCondition(aggregate, conflicts),
   ]
@@ -238,7 +252,7 @@ async function tell(
   if (fresh.length > 0) kit.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${someOf(fresh.map(calledBy))}`)
   tellConflicts(kit, aggregate, conflicts)
   const open = unready.some((object) => isYoung(kit, object))
-  return { aggregate: written, ready, because, told: true, open }
+  return { aggregate: written, ready, because, refused, told: true, open }
 }
 
 /** Nobody but whoever wrote the classes can help parts that wait for each other. */

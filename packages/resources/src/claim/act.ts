@@ -1,4 +1,12 @@
-import { apiVersionOf, type Condition, ignoring, isAlreadyExists, isConflict, isNotFound } from '@crosstie/kube'
+import {
+  apiVersionOf,
+  type Condition,
+  conditionsOf,
+  ignoring,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from '@crosstie/kube'
 import { aggregateType } from '../aggregate/define.js'
 import { leavesQuickly, SETTLING_SECONDS, settleAggregate, whyNonsense } from '../aggregate/settle.js'
 import { readClass } from '../class/candidates.js'
@@ -14,7 +22,7 @@ import type { Decision } from './decide.js'
 import { change, report, setPhase } from './kit.js'
 import { attempts, offerName } from './names.js'
 import type { Turn } from './reconcile.js'
-import { isLookedAfter, isReady, whyNotReady } from './why.js'
+import { isLookedAfter, isReady, nameRefused, whyNotReady } from './why.js'
 import {
   aggregateFinalizer,
   type ClaimSpec,
@@ -139,19 +147,19 @@ async function settle(turn: Turn): Promise<Next> {
   kit.waiting.delete(claim.metadata.uid!)
   if (type === aggregateType) {
     kit.claimOf.set(offer!.metadata.name!, keyOf(claim))
-    const { aggregate, ready, because, told, open } = await settleAggregate(kit, claim, offer!, signal)
+    const { aggregate, ready, because, refused, told, open } = await settleAggregate(kit, claim, offer!, signal)
     turn.offer = aggregate
     const soon: Next = { after: 'poll', seconds: SETTLING_SECONDS }
     if (!told && phaseOf(claim) === 'Bound') return soon
-    const next = await conclude(turn, 'Bound', ready ? undefined : because)
+    const next = await conclude(turn, 'Bound', ready ? undefined : (refused ?? waiting(because)))
     return open ? soon : next
   }
   await takeExternalName(turn)
   const ready = isReady(offer!)
   const phase: Phase = ready || phaseOf(offer!) === 'Bound' ? 'Bound' : 'Unbindable'
   if (phase === 'Bound' || isLookedAfter(offer!)) await setPhase(kit, type!, offer!, phase, signal)
-  const because = ready ? undefined : `waiting for ${called(offer!)}: ${whyNotReady(offer!)}`
-  return await conclude(turn, phase === 'Bound' ? 'Bound' : 'Unbound', because)
+  const because = nameRefused([offer!]) ?? waiting(`waiting for ${called(offer!)}: ${whyNotReady(offer!)}`)
+  return await conclude(turn, phase === 'Bound' ? 'Bound' : 'Unbound', ready ? undefined : because)
 }
 
 /** The external name always flows from the managed resource to the claim (XN3). */
@@ -163,13 +171,16 @@ async function takeExternalName(turn: Turn): Promise<void> {
   turn.claim = await change(kit, kit.kind.type, claim, { metadata }, signal)
 }
 
-async function conclude(turn: Turn, phase: Phase, because: string | undefined): Promise<Next> {
+async function conclude(turn: Turn, phase: Phase, unready: Condition | undefined): Promise<Next> {
   const { kit, claim, offer, type, signal } = turn
-  const ready = because === undefined
+  const ready = unready === undefined
   await copyConnection(turn, ready)
   const bound = phase === 'Bound' && phaseOf(claim) !== 'Bound'
-  const said = [ready ? conditions.available() : waiting(because), conditions.reconcileSuccess()]
+  const said = [unready ?? conditions.available(), conditions.reconcileSuccess()]
+  const news =
+    unready && unready.reason !== 'Waiting' && conditionsOf(claim).every((c) => c.message !== unready.message)
   turn.claim = await report(kit, kit.kind.type, claim, { bindingPhase: phase }, said, signal)
+  if (news) kit.events.event(claim, 'Warning', unready.reason, unready.message ?? '')
   if (bound) {
     kit.events.event(claim, 'Normal', 'BoundToResource', `Bound to ${called(offer!)}`)
     kit.events.event(offer!, 'Normal', 'BoundToClaim', `Bound to ${called(claim)}`)

@@ -1,4 +1,5 @@
 import {
+  type Condition,
   ignoring,
   isConflict,
   isNotFound,
@@ -7,6 +8,7 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '@crosstie/kube'
+import { NameTakenError } from '../class/taken.js'
 import { conditions } from '../managed/conditions.js'
 import type { Next } from '../managed/kit.js'
 import { isDeleted, isPaused } from '../managed/meta.js'
@@ -128,8 +130,14 @@ async function reportFailure({ kit, claim, signal }: Turn, error: unknown): Prom
   // Others work on the same claim, or it is gone: that is ordinary life, not news.
   if (isConflict(error)) return { after: 'backoff' }
   const message = messageOf(error)
-  kit.events.event(claim, 'Warning', 'CannotReconcileClaim', message)
-  const told = report(kit, kit.kind.type, claim, {}, [conditions.reconcileError(message)], signal)
+  const said: Condition[] = [conditions.reconcileError(message)]
+  if (error instanceof NameTakenError) {
+    said.unshift({ type: 'Ready', status: 'False', reason: 'ExternalNameTaken', message })
+    kit.events.event(claim, 'Warning', 'ExternalNameTaken', message)
+  } else {
+    kit.events.event(claim, 'Warning', 'CannotReconcileClaim', message)
+  }
+  const told = report(kit, kit.kind.type, claim, {}, said, signal)
   await told.catch(ignoring(isConflict, isNotFound))
   return { after: 'backoff' }
 }

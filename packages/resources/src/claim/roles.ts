@@ -1,6 +1,7 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import { aggregateClassType, aggregateType } from '../aggregate/define.js'
 import type { ManagedKind } from '../definition/define.js'
+import { reservationType } from '../reservation/define.js'
 import type { ClaimKind } from './define.js'
 
 const READ = ['get', 'list', 'watch']
@@ -37,6 +38,8 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
     aggregateClassType,
   ]
   const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
+  // Who holds a name is for operators to see. They delete a reservation that its owner left behind, and write none.
+  const reservations = rulesFor([reservationType], [...READ, 'delete'])
   const secretsAndEvents = [
     { apiGroups: [''], resources: ['secrets', 'events'], verbs: READ },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READ },
@@ -49,7 +52,7 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
     role(
       'crosstie:infrastructure:edit',
       [TO_INFRASTRUCTURE],
-      [...rulesFor(infrastructure, [...READ, ...WRITE]), ...events],
+      [...rulesFor(infrastructure, [...READ, ...WRITE]), ...reservations, ...events],
     ),
     role('crosstie:provider-configs:view', [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
     role('crosstie:provider-administrator', [], [...rulesFor(configs, [...READ, ...WRITE]), ...events]),

@@ -1,4 +1,5 @@
-import { conditionsOf, type KubeObject } from '@crosstie/kube'
+import { type Condition, conditionsOf, type KubeObject } from '@crosstie/kube'
+import { externalNameOf } from '../managed/meta.js'
 
 export const isReady = (object: KubeObject): boolean =>
   object.metadata.deletionTimestamp === undefined &&
@@ -27,4 +28,27 @@ export function whyNotAllReady(objects: readonly KubeObject[]): string {
     .map((object) => `${object.kind} ${object.metadata.name}: ${whyNotReady(object)}`)
   const more = objects.length - shown.length
   return `waiting for ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+const anotherName =
+  'Delete this claim and create it again with another name in the annotation crossplane.io/external-name'
+
+/**
+ * What a claim reports when the external name of a managed resource cannot be used. It does not say whose the name is,
+ * since that may be another tenant; the managed resource does.
+ */
+export function nameRefused(objects: readonly KubeObject[]): Condition | undefined {
+  for (const object of objects) {
+    const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
+    if (synced?.status !== 'False') continue
+    const name = externalNameOf(object) || object.metadata.name
+    const because =
+      synced.reason === 'ExternalNameTaken'
+        ? `is taken: a ${object.kind} of this name exists that was not created for this claim, and it is left as it is`
+        : 'is reserved for the provider or the control plane'
+    if (synced.reason !== 'ExternalNameTaken' && synced.reason !== 'ExternalNameForbidden') continue
+    const message = `external name "${name}" ${because}. ${anotherName}`
+    return { type: 'Ready', status: 'False', reason: synced.reason, message }
+  }
+  return undefined
 }

@@ -26,7 +26,14 @@ interface SpecTemplate {
 }
 
 /** Who a provisioned managed resource is for: a claim, or the aggregate that stands for one. */
-export type For = { readonly claim: KubeObject } | { readonly claim: KubeObject; readonly aggregate: KubeObject }
+export type For =
+  | { readonly claim: KubeObject }
+  | {
+      readonly claim: KubeObject
+      readonly aggregate: KubeObject
+      /** Another class of the aggregate would give a resource of the same kind the same external name. */
+      readonly ambiguous?: boolean
+    }
 
 /** The labels of all that is provisioned for a claim: by them an aggregate knows its parts. */
 function labelsFor({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Record<string, string> {
@@ -54,7 +61,9 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
       name,
       labels: labelsFor(claim),
       ...annotated({
-        [annotations.externalName]: externalNameFor(aggregate ?? claim, given, binding.externalName?.(configuring)),
+        [annotations.externalName]: binding.managed.nameless
+          ? undefined
+          : externalNameFor(owner, given, binding.externalName?.(configuring)),
         [claimAnnotations.secretPrefix]: given.metadata.annotations?.[claimAnnotations.secretPrefix],
         [claimAnnotations.provisioning]: aggregate ? undefined : claim.metadata.uid,
       }),
@@ -106,13 +115,21 @@ export function aggregateFor(claim: KubeObject, claimRef: Reference, given: Kube
   }
 }
 
-/** `{prefix}{name}{suffix}`, if the claim has a name to begin with (XN3, XN5). */
-function externalNameFor(named: KubeObject, given: KubeObject, otherwise = ''): string | undefined {
-  const name = externalNameOf(named) || otherwise
+/**
+ * `{prefix}{name}{suffix}`, if the claim has a name to begin with (XN3, XN5). Where several classes of an aggregate would
+ * give resources of one kind the same name, the name of the class is part of it: `{prefix}{name}-{class}{suffix}`.
+ */
+function externalNameFor(owner: For, given: KubeObject, otherwise = ''): string | undefined {
+  const name = externalNameOf('aggregate' in owner ? owner.aggregate : owner.claim) || otherwise
   if (name === '') return undefined
-  const { [claimAnnotations.namePrefix]: prefix = '', [claimAnnotations.nameSuffix]: suffix = '' } =
-    given.metadata.annotations ?? {}
-  return `${prefix}${name}${suffix}`
+  const { prefix, suffix } = affixesOf(given)
+  const which = 'ambiguous' in owner && owner.ambiguous ? `-${given.metadata.name}` : ''
+  return `${prefix}${name}${which}${suffix}`
+}
+
+/** What a class adds to external names that come from claims. */
+export function affixesOf({ metadata: { annotations: notes = {} } }: KubeObject) {
+  return { prefix: notes[claimAnnotations.namePrefix] ?? '', suffix: notes[claimAnnotations.nameSuffix] ?? '' }
 }
 
 /** The claim as its offers refer to it: in the version that is stored, whichever it was read in. */

@@ -100,6 +100,12 @@ export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   classRef: objectReference('The class that this was provisioned by.'),
   aggregateRef: objectReference('The aggregate that this belongs to.'),
   reclaimPolicy: text('What becomes of this when its claim goes away.', { enum: ['Delete', 'Retain'] }),
+  adoptionPolicy: text(
+    'Whether this may manage an external resource that exists already and that it did not create. Deny: never. Allow: ' +
+      'yes, but deleting this does not delete the external resource. AllowAndDelete: yes, and deleting this deletes it. ' +
+      'Default: Deny for a resource that a class provisioned for a claim, AllowAndDelete for all others.',
+    { enum: ['Deny', 'Allow', 'AllowAndDelete'] },
+  ),
 }
 
 export const bindingPhaseSchema: JSONSchemaProps = text('How far binding to a claim or an aggregate is.', {
@@ -214,6 +220,12 @@ export function classCrd(shape: KindShape): KubeObject {
       providerConfigRef: providerConfigRef!,
       providerRef: named('Deprecated: use providerConfigRef.'),
       reclaimPolicy: { ...reclaimPolicy!, default: 'Delete' },
+      adoptionPolicy: text(
+        `Whether a claim that names an existing external resource takes it over. Anybody who may create a claim can name ` +
+          `any ${shape.type.kind} that the ProviderConfig can reach. Deny: the claim reports that the name is taken. Allow: ` +
+          `the resource is managed, and stays when the claim is deleted. AllowAndDelete: it is deleted with the claim.`,
+        { default: 'Deny', enum: ['Deny', 'Allow', 'AllowAndDelete'] },
+      ),
       writeConnectionSecretsToNamespace: text('Where connection Secrets of what this class provisions are kept.'),
     },
   }

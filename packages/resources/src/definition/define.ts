@@ -48,7 +48,23 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
     readonly field: NoInfer<keyof F & string>
     /** What keys may hold: anything, no `.` and `/`, or letters and digits only. */
     readonly keys?: 'any' | 'dashes' | 'alphanumeric'
+    /** `create` sets the tags in a second request: a resource without tags may be one whose create was interrupted. */
+    readonly setAfterCreate?: boolean
   }
+  /** Values that tell two resources of the same external name apart, beside identifier fields: the database of a schema. */
+  readonly identifiedBy?: (forProvider: KnownOf<F>) => readonly unknown[]
+  /**
+   * The fields identify the resource and the external name means nothing to the provider, as for a grant. The external
+   * name of a claim is not passed on to it.
+   */
+  readonly nameless?: boolean
+  /** Several objects may manage parts of one external resource, and the provider keeps them apart: server-side apply. */
+  readonly shared?: boolean
+  /**
+   * Says why a claim must not use an external name: the provider or the control plane needs it. Returns undefined for
+   * all other names. Called before any other function of the kind, with the connected client.
+   */
+  readonly forbiddenName?: (call: { readonly client: C; readonly externalName: string }) => string | undefined
   /** Kinds with a definition of their own, which must not be embedded in this one (MR12). */
   readonly ownKinds?: readonly string[]
   /** How long a read may miss what was just made. */
@@ -117,7 +133,19 @@ export interface ManagedKind {
   readonly naturalKey: boolean
   readonly idempotentCreate: boolean
   readonly token: boolean
-  readonly tags: { readonly field: string; readonly keys: 'any' | 'dashes' | 'alphanumeric' } | undefined
+  readonly tags:
+    | { readonly field: string; readonly keys: 'any' | 'dashes' | 'alphanumeric'; readonly setAfterCreate: boolean }
+    | undefined
+  /** Values that tell two resources of the same external name apart, beside identifier fields. */
+  readonly identifiedBy?: ((forProvider: object) => readonly unknown[]) | undefined
+  /** The fields identify the resource: the external name means nothing to the provider. */
+  readonly nameless?: boolean
+  /** Several objects may manage parts of one external resource: no object has it to itself. */
+  readonly shared?: boolean
+  /** Says why a claim must not use an external name. */
+  readonly forbiddenName?:
+    | ((call: { readonly client: unknown; readonly externalName: string }) => string | undefined)
+    | undefined
   readonly consistencySeconds: number
   /** False for kinds made by others that have no deletionPolicy. */
   readonly hasDeletionPolicy: boolean
@@ -209,7 +237,15 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     naturalKey: definition.name === 'chosen',
     idempotentCreate: definition.idempotentCreate ?? false,
     token: definition.token ?? false,
-    tags: definition.tags && { field: definition.tags.field, keys: definition.tags.keys ?? 'any' },
+    tags: definition.tags && {
+      field: definition.tags.field,
+      keys: definition.tags.keys ?? 'any',
+      setAfterCreate: definition.tags.setAfterCreate ?? false,
+    },
+    identifiedBy: definition.identifiedBy as ManagedKind['identifiedBy'],
+    nameless: definition.nameless ?? false,
+    shared: definition.shared ?? false,
+    forbiddenName: definition.forbiddenName as ManagedKind['forbiddenName'],
     consistencySeconds: definition.consistencySeconds ?? 30,
     hasDeletionPolicy: true,
     refusePolicies: definition.refusePolicies,

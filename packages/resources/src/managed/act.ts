@@ -16,6 +16,7 @@ import type { Next } from './kit.js'
 import { annotations, externalNameOf, finalizer, withFinalizer, withoutFinalizer } from './meta.js'
 import { applyOwn } from './ownfields.js'
 import { byMap, noteKeys } from './ownkeys.js'
+import { unreserve } from './reservation.js'
 import { noteGiven, withRotated } from './rotation.js'
 import { connectionSecretOf, publish } from './secrets.js'
 import { step, type Turn, type Values } from './turn.js'
@@ -30,6 +31,7 @@ export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision:
   wait,
   fail: failAbsent,
   stop: ({ turn }) => stopUnnamed(turn),
+  refuse: ({ turn }, { because }) => refuse(turn, conditions.externalNameTaken(because)),
   settle,
 }
 
@@ -54,6 +56,18 @@ async function stopUnnamed(turn: Turn): Promise<Next> {
   const message = lostNameMessage(turn)
   turn.event('Warning', 'ExternalNameLost', message)
   await turn.report(conditions.externalNameLost(message))
+  return turn.poll()
+}
+
+export const refuseName = (turn: Turn, because: string): Promise<Next> =>
+  refuse(turn, conditions.externalNameForbidden(because))
+
+/** Nothing outside is touched, and nothing of it is published. Emits one event for each new reason. */
+async function refuse(turn: Turn, condition: Condition): Promise<Next> {
+  const { reason, message = '' } = condition
+  const held = conditionsOf(turn.managed).find(({ type }) => type === 'Synced')
+  if (held?.reason !== reason || held.message !== message) turn.event('Warning', reason, message)
+  await turn.report(conditions.unavailable(message), condition)
   return turn.poll()
 }
 
@@ -89,6 +103,7 @@ export async function release(turn: Turn): Promise<Next> {
       turn.patchMetadata({ finalizers }).catch(ignoring(isNotFound)),
     )
   }
+  await unreserve(turn)
   kit.memory.drop(managed.metadata.uid ?? '')
   return { after: 'never' }
 }

@@ -28,6 +28,20 @@ export const conditions = {
     reason: 'ExternalNameLost',
     ...said(message),
   }),
+  /** The external resource exists and is not this object's, or another object manages it. */
+  externalNameTaken: (message: string): Condition => ({
+    type: 'Synced',
+    status: 'False',
+    reason: 'ExternalNameTaken',
+    ...said(message),
+  }),
+  /** The provider or the control plane needs the external name. */
+  externalNameForbidden: (message: string): Condition => ({
+    type: 'Synced',
+    status: 'False',
+    reason: 'ExternalNameForbidden',
+    ...said(message),
+  }),
   reconcilePaused: (): Condition => ({ type: 'Synced', status: 'False', reason: 'ReconcilePaused' }),
   /** It waits for a person, which the condition Approved tells about. */
   awaitingApproval: (): Condition => ({ type: 'Synced', status: 'False', reason: 'AwaitingApproval' }),

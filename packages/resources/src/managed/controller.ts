@@ -2,9 +2,11 @@ import type { Controller, Watched } from '@crosstie/controller'
 import { conditionsOf, groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
 import type { ManagedKind } from '../definition/define.js'
+import { reservationType } from '../reservation/define.js'
 import { type Kit, kitFor, type ManagedOptions, type Next } from './kit.js'
 import { desiredStateChanged, isDeleted } from './meta.js'
 import { reconcile } from './reconcile.js'
+import { waitingForOwner, waitingForReservation } from './reservation.js'
 
 /** Keeps the external resources of one kind in step with their objects. A loop wakes it; it wakes nobody. */
 export interface ManagedController extends Controller {
@@ -30,7 +32,12 @@ export function controllerOf(kit: Kit): ManagedController {
     name: groupResource(kind.type),
     kind,
     type: kind.type,
-    watches: [...referenceTargets(kit).map((type) => whoWaitFor(kit, type)), ...whoReadSecrets(kit)],
+    watches: [
+      ...referenceTargets(kit).map((type) => whoWaitFor(kit, type)),
+      ...whoReadSecrets(kit),
+      { type: reservationType, concerns: (reservation) => waitingForReservation(kit, reservation) },
+      { type: kind.type, concerns: (owner) => waitingForOwner(kit, owner) },
+    ],
     begin: (wake) => kit.followers.begin(wake),
     async reconcile(key, signal) {
       try {

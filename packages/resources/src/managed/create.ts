@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { isConflict, type Json, messageOf } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
 import type { Created, Present } from '../external/external.js'
 import { awaitApproval, noteExecuted } from './approval.js'
 import { askedBefore, forgetAsked, noteAsked, noteRefused, repeatsByToken, toAsk } from './asked.js'
@@ -20,7 +19,9 @@ import {
   tagKey,
   withFinalizer,
 } from './meta.js'
+import { adoptionPolicyOf, isProvisionedByClass, uidTag } from './ownership.js'
 import { noteKeys } from './ownkeys.js'
+import { refuseReserved } from './reservation.js'
 import { noteGiven } from './rotation.js'
 import { learnSecrets, publish, withGeneratedValues, withPlaceholders, withSensitiveValues } from './secrets.js'
 import { Failure, step, type Turn, type Values } from './turn.js'
@@ -55,8 +56,9 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
   await forgetAbsent(turn)
   await writeIntent(turn, wanted)
 
-  const created = await attemptCreate(turn, () =>
-    callExternal(turn, 'Create', () => {
+  const created = await attemptCreate(turn, async () => {
+    await refuseReserved(turn)
+    return await callExternal(turn, 'Create', () => {
       // Others count on what was begun taking effect soon, or not at all.
       if (kind.idempotentCreate && beginning(turn))
         throw new Error('it took too long until the provider could be asked')
@@ -69,8 +71,8 @@ export async function createExternal({ turn, client, sight }: Gathered): Promise
         tags,
         signal: turn.signal,
       })
-    }),
-  )
+    })
+  })
   await writeAnswer(turn, created.externalName)
   // What only the create told cannot be asked for again: that it could not be kept is news, whatever the reason.
   await publish(turn, created.connection ?? {}, { conditions: [conditions.creating()], evenConflicts: true })
@@ -103,8 +105,9 @@ async function forgetAbsent(turn: Turn): Promise<void> {
 async function writeIntent(turn: Turn, wanted: Values): Promise<void> {
   const { kind, clock } = turn.kit
   const { history, managed } = turn
-  const notes: Record<string, string> = {}
+  const notes: Record<string, string | null> = {}
   if (externalNameOf(managed) === '' && turn.externalName !== '') notes[annotations.externalName] = turn.externalName
+  if (isNameOfClaim(turn)) notes[annotations.externalName] = null
   const asked = noteAsked(turn, wanted)
   if (asked !== undefined) notes[annotations.asked] = asked
   if (!kind.idempotentCreate) {
@@ -122,6 +125,16 @@ async function writeIntent(turn: Turn, wanted: Values): Promise<void> {
   await step({ ...telling, conditions: [conditions.creating()] }, () =>
     turn.patchMetadata({ ...(complete ? {} : { finalizers }), annotations: notes }),
   )
+}
+
+/**
+ * The provider assigns the name, and nothing has the one that a claim asked for. It is removed before the create, so that
+ * a name on the object is from then on the provider's answer, and never a resource that others create meanwhile.
+ */
+function isNameOfClaim({ kit, spec, managed, history }: Turn): boolean {
+  const { pending, succeeded, failed } = history
+  const first = (pending ?? succeeded ?? failed) === undefined
+  return kit.kind.name === 'assigned' && isProvisionedByClass(spec) && first && externalNameOf(managed) !== ''
 }
 
 /**
@@ -159,7 +172,11 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
   const name = (error as { externalName?: unknown }).externalName
   if (typeof name === 'string' && name !== '') notes[annotations.externalName] = name
   // That this one came to nothing says nothing of one before it that nobody looked for.
-  if (!isUncertain(error) && !kind.idempotentCreate && !repeatsByToken(turn)) {
+  const denied = adoptionPolicyOf(turn.spec) !== 'AllowAndDelete'
+  if (denied && kind.naturalKey && !kind.idempotentCreate && notes[annotations.externalName] !== undefined) {
+    // The resource exists and is ours, however much of it is missing: the next reconcile completes it.
+    notes[annotations.createSucceeded] = endOfCreate(turn)
+  } else if (!isUncertain(error) && !kind.idempotentCreate && !repeatsByToken(turn) && !isStillInDoubt(turn)) {
     notes[annotations.createFailed] = endOfCreate(turn)
   }
   if (Object.keys(notes).length === 0) return
@@ -173,6 +190,16 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
   } catch (failed) {
     turn.event('Warning', 'CannotUpdateManagedResource', `${criticalPrefix}${messageOf(failed)}`)
   }
+}
+
+/**
+ * An earlier create, of which the end is unknown, may be why this one failed: the resource exists already. Objects that
+ * may not adopt would otherwise take their own resource for somebody else's.
+ */
+function isStillInDoubt({ kit, spec, history }: Turn): boolean {
+  const { kind, clock, callSeconds } = kit
+  if (!kind.naturalKey || !history.incomplete || adoptionPolicyOf(spec) === 'AllowAndDelete') return false
+  return clock.now() - history.pending! < Math.max(callSeconds, kind.consistencySeconds) * 1000
 }
 
 const criticalPrefix = 'cannot update managed resource annotations: cannot update critical annotations: '
@@ -256,9 +283,6 @@ function createToken({ managed }: Turn): string {
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
-/** The tag that tells our own from another control plane's of the same name. */
-const uidTag = 'crosstie-uid'
-
 /** The spec's tags, and those by which we and others know whose the resource is (MR13). */
 export function tagsFor(turn: Turn, forProvider: Values): Readonly<Record<string, string>> {
   const { tags } = turn.kit.kind
@@ -283,9 +307,13 @@ function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(all).map(([key, value]) => [tagKey(key, allowed), value]))
 }
 
-/** Can what a create made be found by looking, when its name was never heard? */
-function canBeFound(kind: ManagedKind): boolean {
-  return kind.naturalKey || kind.external.list !== undefined || kind.tags !== undefined
+/**
+ * Can what a create made be found by looking, when its name was never heard? A resource that only looks alike is not
+ * enough for an object that may not adopt.
+ */
+function canBeFound({ kit: { kind }, spec }: Turn): boolean {
+  if (kind.naturalKey || kind.tags !== undefined) return true
+  return kind.external.list !== undefined && adoptionPolicyOf(spec) === 'AllowAndDelete'
 }
 
 /**
@@ -308,6 +336,7 @@ export async function searchLost(turn: Turn, client: unknown): Promise<Present |
       Object.entries(tags).every(([key, value]) => held[key] === value)
     return candidates.find(({ atProvider }) => carries(atProvider[field] as Record<string, string> | undefined))
   }
+  if (adoptionPolicyOf(turn.spec) !== 'AllowAndDelete') return undefined
   return await searchByNaturalKey(turn, candidates, managed.metadata.uid ?? '')
 }
 
@@ -343,17 +372,19 @@ export function createInDoubt(turn: Turn): boolean {
   const { kind, clock } = kit
   if (kind.idempotentCreate) return isDeleted(managed) && underWayFor(turn) > 0
   if (!history.incomplete || clock.now() - history.pending! >= kind.consistencySeconds * 1000) return false
-  if (isDeleted(managed)) return canBeFound(kind)
+  if (isDeleted(managed)) return canBeFound(turn)
   // Repeating it is harmless where the name or the token is the same.
-  return !kind.naturalKey && !kind.token && canBeFound(kind)
+  return !kind.naturalKey && !kind.token && canBeFound(turn)
 }
 
 /** Only a repeated create can tell the name of what an interrupted one made. */
-export function nameOnlyByToken({ kit, history, externalName }: Turn): boolean {
-  return history.incomplete && kit.kind.token && externalName === '' && !canBeFound(kit.kind)
+export function nameOnlyByToken(turn: Turn): boolean {
+  const { kit, history, externalName } = turn
+  return history.incomplete && kit.kind.token && externalName === '' && !canBeFound(turn)
 }
 
 /** Neither token, nor list, nor a name of our choosing: only a human can tell what became of the create. */
-export function needsHuman({ kit, history }: Turn): boolean {
-  return history.incomplete && !kit.kind.token && !canBeFound(kit.kind)
+export function needsHuman(turn: Turn): boolean {
+  const { kit, history } = turn
+  return history.incomplete && !kit.kind.token && !canBeFound(turn)
 }

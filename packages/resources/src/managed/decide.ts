@@ -26,6 +26,10 @@ export interface Facts {
   readonly may: Readonly<Record<Action, boolean>>
   /** Nothing but looking is allowed. */
   readonly onlyObserve: boolean
+  /** It exists, this object did not create it, and may not adopt it: nothing is done to it. Says why. */
+  readonly foreign?: string | undefined
+  /** It exists, this object adopted it, and must leave it behind. */
+  readonly adopted?: boolean
 }
 
 /** Something that would be done if the policies allowed it. */
@@ -37,7 +41,7 @@ export interface Suppressed {
 export type Call = 'Create' | 'Update' | 'Delete'
 
 export interface Decision {
-  readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'stop' | 'settle'
+  readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'stop' | 'refuse' | 'settle'
   /** The external calls that follow, in order. */
   readonly calls: readonly Call[]
   readonly because: string
@@ -58,6 +62,7 @@ const rules: readonly Rule[] = [
   createdMomentsAgo,
   createInDoubt,
   heldByOthers,
+  foreignResource,
   nameOfDoubtfulCreate,
   deleteExternal,
   releaseManaged,
@@ -117,6 +122,19 @@ function heldByOthers({ deleted, otherFinalizers }: Facts): Decision | undefined
   if (deleted && otherFinalizers) return decision('wait', 'another controller still holds the object')
 }
 
+// A claim may name anything. It gets what was created for it, and nothing else is touched (XN3).
+function foreignResource({ deleted, foreign }: Facts): Decision | undefined {
+  if (foreign === undefined) return undefined
+  return deleted ? releaseUntouched('this object did not create it') : refusal(foreign)
+}
+
+/** Nothing is done: the external name is taken. */
+export const refusal = (because: string): Decision => decision('refuse', because)
+
+/** The object goes, and the external resource stays as it is. */
+export const releaseUntouched = (because: string): Decision =>
+  decision('release', 'the object was deleted', { suppressed: [{ action: 'delete', because }] })
+
 // Nobody knows how the provider calls what an interrupted create made. Asking
 // again with the same token tells; letting go without asking would leak it.
 function nameOfDoubtfulCreate({ deleted, exists, nameOnlyByToken, may }: Facts): Decision | undefined {
@@ -125,7 +143,9 @@ function nameOfDoubtfulCreate({ deleted, exists, nameOnlyByToken, may }: Facts):
   }
 }
 
-function deleteExternal({ deleted, exists, may }: Facts): Decision | undefined {
+function deleteExternal({ deleted, exists, adopted, may }: Facts): Decision | undefined {
+  if (deleted && exists && adopted)
+    return releaseUntouched('it was adopted, and spec.adoptionPolicy does not say to delete it')
   if (deleted && exists && may.delete) return decision('delete', 'the object was deleted', { calls: ['Delete'] })
 }
 

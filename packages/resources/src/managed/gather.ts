@@ -8,6 +8,7 @@ import type { Facts } from './decide.js'
 import { differencesOf, emptyFields, leaveAlone } from './difference.js'
 import { type Identified, identify, isNameDoubtful } from './external-name.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
+import { describeForeign, isAdopted, isForeign } from './ownership.js'
 import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
@@ -41,7 +42,8 @@ export async function gather(turn: Turn, client: unknown): Promise<Gathered> {
   const { sight, forProvider, unknown } = await look(turn, client)
   turn.secrets.addConnection(sight.connection)
   kit.metrics.observed(kit.kind, turn.managed.metadata.uid ?? '')
-  if (sight.exists && !unknown) turn.saw(sight)
+  // Of a resource that this object may not adopt nothing is reported.
+  if (sight.exists && !unknown && !isForeign(turn, sight)) turn.saw(sight)
   const aggregate = sight.exists ? 'there' : await aggregateOf(turn)
   return factsOf(turn, client, sight, forProvider, aggregate, unknown)
 }
@@ -135,8 +137,16 @@ function factsOf(
     upToDate: sight.exists && sight.upToDate !== false && differences.length === 0,
     may: policies.may,
     onlyObserve: policies.onlyObserve,
+    ...adoptionFacts(turn, sight),
   }
   return { turn, client, sight, forProvider, aggregate, facts, desired, fill, ignored, immutable, rotated, removed }
+}
+
+/** What must not happen to a resource that exists and that this object did not create. */
+function adoptionFacts(turn: Turn, sight: Sight): Pick<Facts, 'foreign' | 'adopted'> {
+  if (!sight.exists) return {}
+  if (isForeign(turn, sight)) return { foreign: describeForeign(turn) }
+  return { adopted: isAdopted(turn, sight) }
 }
 
 /** Tags by which we know the resource stay, even if the spec named them once. */

@@ -13,6 +13,7 @@ import { Followers } from './follow.js'
 import type { Gathered } from './gather.js'
 import { ObjectMemory, ReservedNames } from './object-memory.js'
 import { OwnWrites } from './ownwrites.js'
+import { ReservationMemory } from './reservation-memory.js'
 import { SecretUsers } from './secretusers.js'
 import type { Turn } from './turn.js'
 
@@ -124,6 +125,7 @@ export interface Kit extends Required<Omit<ManagedOptions, 'features' | 'surroun
   /** Our own writes, until they come back as changes. */
   readonly ownWrites: OwnWrites
   readonly reservedNames: ReservedNames
+  readonly reservations: ReservationMemory
 }
 
 export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
@@ -131,13 +133,14 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
   const secretUsers = new SecretUsers()
   const followers = new Followers()
   const reservedNames = new ReservedNames()
+  const reservations = new ReservationMemory()
   const listing = kind.external.list && new Listing(options.clock ?? systemClock, (options.pollSeconds ?? 60) / 4)
   const usages = kind.providerConfig && new UsageTracker(options.client, kind.providerConfig)
   const counted = { forget: (uid: string) => metrics.gone(kind, uid) }
   return {
     kind,
     id: randomBytes(5).toString('hex'),
-    memory: new ObjectMemory([secretUsers, followers, reservedNames, listing, usages, counted]),
+    memory: new ObjectMemory([secretUsers, followers, reservedNames, reservations, listing, usages, counted]),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },
@@ -165,6 +168,7 @@ export function kitFor(kind: ManagedKind, options: ManagedOptions): Kit {
     followers,
     ownWrites: new OwnWrites(),
     reservedNames,
+    reservations,
     pruned: new Set(),
     listing,
     usages,

@@ -1,6 +1,6 @@
 import { conditionsOf, isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
 import { OutOfBudgetError } from '../external/budget.js'
-import { act, release } from './act.js'
+import { act, refuseName, release } from './act.js'
 import { connect, disconnect, isDisposable } from './call.js'
 import { conditions } from './conditions.js'
 import { needsHuman } from './create.js'
@@ -9,7 +9,9 @@ import { keepName } from './external-name.js'
 import { gather } from './gather.js'
 import type { Kit, Next } from './kit.js'
 import { isDeleted, isPaused, isProvisioning } from './meta.js'
+import { forbiddenName } from './ownership.js'
 import { hasReferences, resolveReferences } from './references.js'
+import { reserved } from './reservation.js'
 import { learnSecrets } from './secrets.js'
 import { Failure, Turn } from './turn.js'
 
@@ -32,8 +34,10 @@ export async function reconcile(kit: Kit, key: ObjectKey, signal: AbortSignal): 
     if (hasReferences(turn)) await resolveReferences(turn)
     const client = await connect(turn)
     try {
+      const forbidden = forbiddenName(turn, client)
+      if (forbidden) return isDeleted(managed) ? await release(turn) : await refuseName(turn, forbidden)
       const gathered = await gather(turn, client)
-      const decision = decide(gathered.facts)
+      const decision = await reserved(gathered, decide(gathered.facts))
       kit.witness?.decided(gathered, decision)
       return await act[decision.do](gathered, decision)
     } catch (error) {

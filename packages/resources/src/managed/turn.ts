@@ -26,6 +26,7 @@ import {
   pollIntervalOf,
 } from './meta.js'
 import type { ObjectState } from './object-memory.js'
+import type { AdoptionPolicy } from './ownership.js'
 import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy.js'
 import { Redactor } from './redact.js'
 import type { GivenSecret } from './rotation.js'
@@ -39,6 +40,8 @@ export interface ManagedSpec extends PolicySpec {
   readonly providerConfigRef?: { readonly name: string }
   readonly writeConnectionSecretToRef?: { readonly name: string; readonly namespace?: string }
   readonly aggregateRef?: { readonly name?: string; readonly uid?: string }
+  readonly classRef?: { readonly name?: string }
+  readonly adoptionPolicy?: AdoptionPolicy
 }
 
 const REPORT_MS = 5_000

@@ -140,9 +140,13 @@ export const failedPlan = (kind: Pick<ManagedKind, 'type'>, key: ObjectKey, erro
 
 type Told = Omit<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace' | 'object'>
 
+/** Reasons of Synced that say that nothing comes of it until somebody does something. */
+const failures = new Set(['ReconcileError', 'ExternalNameTaken', 'ExternalNameForbidden'])
+
 function told(kind: ManagedKind, record: TurnRecord, managed: KubeObject, thrown: string | undefined): Told {
   const { decision, synced } = record
-  const error = thrown ?? (synced?.reason === 'ReconcileError' ? (synced.message ?? synced.reason) : undefined)
+  const failed = synced !== undefined && failures.has(synced.reason)
+  const error = thrown ?? (failed ? (synced.message ?? synced.reason) : undefined)
   const steps = error === undefined ? record.steps(managed) : []
   const externalName = nameAfter(kind, record, managed)
   const outcome = error === undefined ? outcomeOf(record, steps) : 'error'

@@ -34,7 +34,7 @@ export const bucket = defineManaged({
   parameters,
   observation,
   name: 'chosen',
-  tags: { field: 'tags' },
+  tags: { field: 'tags', setAfterCreate: true },
   providerConfig,
   permissions: {
     Observe: [

@@ -3,6 +3,7 @@ import { providerConfig } from '../config.js'
 import { ident, literal } from '../server/quote.js'
 import { connect, type Facts, type Server, versionText } from '../server/server.js'
 import { connectionTo } from '../server/target.js'
+import { forbiddenDatabase } from './forbidden.js'
 import { configurationParameters, parametersIn, settingStatements } from './settings.js'
 import { group, types, version } from './types.js'
 
@@ -208,6 +209,7 @@ export const database = defineManaged({
   parameters,
   observation,
   name: 'chosen',
+  forbiddenName: ({ client, externalName }) => forbiddenDatabase(externalName, client.target),
   consistencySeconds: 0,
   unmetered: true,
   providerConfig,

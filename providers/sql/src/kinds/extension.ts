@@ -69,6 +69,7 @@ export const extension = defineManaged({
   parameters,
   observation,
   name: 'chosen',
+  identifiedBy: ({ database }) => [database],
   consistencySeconds: 0,
   unmetered: true,
   providerConfig,

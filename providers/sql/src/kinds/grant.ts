@@ -188,6 +188,7 @@ export const grantKind = defineManaged({
   parameters,
   observation,
   name: 'chosen',
+  nameless: true,
   consistencySeconds: 0,
   unmetered: true,
   providerConfig,

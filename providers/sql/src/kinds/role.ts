@@ -4,6 +4,7 @@ import { ident, literal } from '../server/quote.js'
 import { fits, scramVerifier } from '../server/scram.js'
 import { connect, type Server } from '../server/server.js'
 import { connectionTo } from '../server/target.js'
+import { forbiddenRole } from './forbidden.js'
 import { configurationParameters, parametersIn, settingStatements } from './settings.js'
 import { group, types, version } from './types.js'
 
@@ -190,6 +191,7 @@ export const role = defineManaged({
   parameters,
   observation,
   name: 'chosen',
+  forbiddenName: ({ client, externalName }) => forbiddenRole(externalName, client.target),
   consistencySeconds: 0,
   unmetered: true,
   providerConfig,

@@ -2,6 +2,7 @@ import { absent, defineManaged, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { ident, literal } from '../server/quote.js'
 import { connect, type Server } from '../server/server.js'
+import { forbiddenSchema } from './forbidden.js'
 import { group, types, version } from './types.js'
 import { unlessNoDatabase, withinDatabase } from './within.js'
 
@@ -46,6 +47,8 @@ export const schema = defineManaged({
   parameters,
   observation,
   name: 'chosen',
+  identifiedBy: ({ database }) => [database],
+  forbiddenName: ({ externalName }) => forbiddenSchema(externalName),
   consistencySeconds: 0,
   unmetered: true,
   providerConfig,

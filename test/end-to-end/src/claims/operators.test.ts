@@ -195,7 +195,7 @@ function operators(open: () => Promise<Realm>): void {
       { annotations: { 'crossplane.io/external-name': 'treasure' } },
     )
     await a.create(bucket.type, named)
-    await says(a, named, /the external name treasure belongs to ResourceGroup team-b-theirs-\w+ already/)
+    await says(a, named, /external name "treasure" is taken by another ResourceGroup\. Delete this claim/)
     for (const each of [...stolen, named]) {
       await assert.rejects(a.get(secretType, { name: each.metadata.name!, namespace: 'team-a' }), /not found/)
       await a.delete(bucket.type, { name: each.metadata.name!, namespace: 'team-a' })

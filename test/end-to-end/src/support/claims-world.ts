@@ -22,6 +22,7 @@ import {
   findIn,
   type ManagedKind,
   managedController,
+  reservationCrd,
 } from '@crosstie/resources'
 import { crdType } from './plane.js'
 
@@ -64,7 +65,8 @@ export class World implements AsyncDisposable {
     const kinds = managed.flatMap((kind) => [kind.crd(), kind.classCrd()])
     const configs = new Set(managed.flatMap(({ providerConfig }) => providerConfig ?? []))
     const defined = [...kinds, ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()])]
-    const crds = [...claimKinds.map((kind) => kind.crd()), aggregateCrd(), aggregateClassCrd(), ...defined]
+    const own = [aggregateCrd(), aggregateClassCrd(), reservationCrd()]
+    const crds = [...claimKinds.map((kind) => kind.crd()), ...own, ...defined]
     for (const crd of crds) {
       await this.client.create(crdType, crd).catch(ignoring(isAlreadyExists))
     }

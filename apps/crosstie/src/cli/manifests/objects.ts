@@ -7,6 +7,7 @@ import {
   type ManagedKind,
   operatorRoles,
   type Provider,
+  reservationCrd,
 } from '@crosstie/resources'
 import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
 import type { Registry } from '../../daemon/registry.js'
@@ -41,7 +42,7 @@ export function definitions({ providers, claims }: Registry, namespace: string):
   const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
   const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
   return [
-    { name: 'common', objects: [aggregateCrd(), aggregateClassCrd(), ...common] },
+    { name: 'common', objects: [aggregateCrd(), aggregateClassCrd(), reservationCrd(), ...common] },
     ...providers.map((provider) => ({
       name: provider.name,
       provider: provider.name,

@@ -1,5 +1,12 @@
 import { groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
-import { aggregateClassType, aggregateType, type ClaimKind, type ManagedKind, type Provider } from '@crosstie/resources'
+import {
+  aggregateClassType,
+  aggregateType,
+  type ClaimKind,
+  type ManagedKind,
+  type Provider,
+  reservationType,
+} from '@crosstie/resources'
 
 /** What a role lets one do. */
 export interface Rule {
@@ -20,6 +27,8 @@ export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
     ...rules(types, [...SEE, 'update', 'patch']),
     ...rules([aggregateType], KEEP),
     ...rules([aggregateClassType], SEE),
+    // A reservation is never changed.
+    ...rules([reservationType], [...SEE, 'create', 'delete']),
     ...behind([...types, aggregateType]),
     // Connection Secrets are in namespaces that nobody knows beforehand. None is deleted: they go with their owners.
     { apiGroups: [''], resources: ['secrets'], verbs: [...SEE, 'create', 'update', 'patch'] },
