@@ -71,6 +71,86 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
     )
   }
 
+  const claimOf = (name: string, externalName: string, namespace = 'default'): KubeObject => ({
+    apiVersion: 'database.crossplane.io/v1alpha1',
+    kind: 'PostgreSQLInstance',
+    metadata: { name, namespace, annotations: { 'crossplane.io/external-name': externalName } },
+    spec: { writeConnectionSecretToRef: { name } },
+  })
+  const refusedFor = async (name: string) =>
+    await eventually(
+      `${name} is refused`,
+      async () => {
+        const ready = conditionOf(await client.get(claims, { name, namespace: 'default' }), 'Ready')
+        return ready?.reason.startsWith('ExternalName') ? ready : undefined
+      },
+      PATIENCE_MS,
+    )
+  const removed = async (name: string, namespace = 'default') => {
+    await client.delete(claims, { name, namespace })
+    await eventually(`${name} is gone`, async () => !(await find(claims, name, namespace)), PATIENCE_MS)
+  }
+
+  test('XN3 CLM7 a claim gets what is created for it, and nothing that exists', async () => {
+    await program.ok('apply', '-f', fileOf('examples/private-database/infrastructure.yaml'))
+    await asAdministrator("CREATE ROLE prod LOGIN SUPERUSER PASSWORD 'kept'")
+    await asAdministrator('CREATE DATABASE prod OWNER prod')
+    const [before] = await asAdministrator("SELECT rolpassword FROM pg_authid WHERE rolname = 'prod'")
+
+    for (const [name, externalName, reason] of [
+      ['thief', 'prod', 'ExternalNameTaken'],
+      ['usurper', 'postgres', 'ExternalNameForbidden'],
+      ['copier', 'template1', 'ExternalNameForbidden'],
+    ] as const) {
+      await client.create(claims, claimOf(name, externalName))
+      const refused = await refusedFor(name)
+      assert.equal(refused.reason, reason)
+      assert.match(
+        refused.message ?? '',
+        new RegExp(`external name "${externalName}" is .*create it again with another name`),
+      )
+      assert.equal(await find(secrets, name, 'default'), undefined, 'nothing of it is published')
+      await removed(name)
+    }
+    const [after] = await asAdministrator("SELECT rolpassword FROM pg_authid WHERE rolname = 'prod' AND rolsuper")
+    assert.deepEqual(after, before, 'the password of the role is the same')
+    const [{ count }] = (await asAdministrator(
+      "SELECT count(*)::int FROM pg_database WHERE datname IN ('prod', 'postgres', 'template1')",
+    )) as [{ count: number }]
+    assert.equal(count, 3)
+  })
+
+  test('XN3 XN5 the default example can be claimed with an external name', async () => {
+    await client.create(claims, claimOf('shop', 'shop'))
+    await program.ok('wait', 'postgresqlinstance/shop', '--for', 'condition=Ready', '--timeout', '120s')
+    const { username, database, uri } = await secretOf('shop', 'default')
+    assert.deepEqual({ username, database }, { username: 'shop', database: 'shop' })
+    assert.deepEqual(await query({ connectionString: uri }, 'CREATE TABLE t AS SELECT 1 AS a; SELECT a FROM t'), [
+      { a: 1 },
+    ])
+    await removed('shop')
+  })
+
+  test('XN1 of two claims of the same external name, created at the same moment, at most one gets it', async () => {
+    for (let round = 0; round < 6; round++) {
+      const both = [`left-${round}`, `right-${round}`]
+      await Promise.all(both.map((name) => client.create(claims, claimOf(name, `contested-${round}`))))
+      const isDone = ({ status, reason }: { status: string; reason: string }) =>
+        status === 'True' || reason === 'ExternalNameTaken'
+      const states = await eventually(
+        'both are decided',
+        async () => {
+          const found = await Promise.all(both.map((name) => client.get(claims, { name, namespace: 'default' })))
+          const ready = found.map((claim) => conditionOf(claim, 'Ready'))
+          return ready.every((each) => each && isDone(each)) ? ready.map((each) => each!.status) : undefined
+        },
+        PATIENCE_MS,
+      )
+      assert.ok(states.filter((status) => status === 'True').length <= 1, `round ${round}: ${states}`)
+      await Promise.all(both.map((name) => removed(name)))
+    }
+  })
+
   test('AGG11 a claim becomes a private database; what is broken by hand is reported and healed; all goes with the claim', async () => {
     const folder = fileOf('examples/private-database')
     await program.ok('apply', '-f', folder)
