@@ -38,7 +38,7 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
     aggregateClassType,
   ]
   const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
-  // Who holds a name is for operators to see. They delete a reservation that its owner left behind, and write none.
+  // Operators see which object holds a name. They delete a reservation that its owner left behind, and write none.
   const reservations = rulesFor([reservationType], [...READ, 'delete'])
   const secretsAndEvents = [
     { apiGroups: [''], resources: ['secrets', 'events'], verbs: READ },

@@ -34,7 +34,7 @@ const anotherName =
   'Delete this claim and create it again with another name in the annotation crossplane.io/external-name'
 
 /**
- * What a claim reports when the external name of a managed resource cannot be used. It does not say whose the name is,
+ * The condition of a claim when the external name of a managed resource cannot be used. It does not say whose the name is,
  * since that may be another tenant; the managed resource does.
  */
 export function nameRefused(objects: readonly KubeObject[]): Condition | undefined {

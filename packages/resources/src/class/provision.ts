@@ -127,7 +127,7 @@ function externalNameFor(owner: For, given: KubeObject, otherwise = ''): string 
   return `${prefix}${name}${which}${suffix}`
 }
 
-/** What a class adds to external names that come from claims. */
+/** The texts that a class adds to external names that come from claims. */
 export function affixesOf({ metadata: { annotations: notes = {} } }: KubeObject) {
   return { prefix: notes[claimAnnotations.namePrefix] ?? '', suffix: notes[claimAnnotations.nameSuffix] ?? '' }
 }

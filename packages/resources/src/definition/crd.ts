@@ -221,7 +221,7 @@ export function classCrd(shape: KindShape): KubeObject {
       providerRef: named('Deprecated: use providerConfigRef.'),
       reclaimPolicy: { ...reclaimPolicy!, default: 'Delete' },
       adoptionPolicy: text(
-        `Whether a claim that names an existing external resource takes it over. Anybody who may create a claim can name ` +
+        `Whether a claim that names an existing external resource takes it over. Every user who may create a claim can name ` +
           `any ${shape.type.kind} that the ProviderConfig can reach. Deny: the claim reports that the name is taken. Allow: ` +
           `the resource is managed, and stays when the claim is deleted. AllowAndDelete: it is deleted with the claim.`,
         { default: 'Deny', enum: ['Deny', 'Allow', 'AllowAndDelete'] },

@@ -194,7 +194,7 @@ async function noteFailure(turn: Turn, error: unknown): Promise<void> {
 
 /**
  * An earlier create, of which the end is unknown, may be why this one failed: the resource exists already. Objects that
- * may not adopt would otherwise take their own resource for somebody else's.
+ * may not adopt would otherwise take their own resource for another owner's.
  */
 function isStillInDoubt({ kit, spec, history }: Turn): boolean {
   const { kind, clock, callSeconds } = kit

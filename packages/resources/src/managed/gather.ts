@@ -142,7 +142,7 @@ function factsOf(
   return { turn, client, sight, forProvider, aggregate, facts, desired, fill, ignored, immutable, rotated, removed }
 }
 
-/** What must not happen to a resource that exists and that this object did not create. */
+/** Facts about a resource that exists and that this object did not create. */
 function adoptionFacts(turn: Turn, sight: Sight): Pick<Facts, 'foreign' | 'adopted'> {
   if (!sight.exists) return {}
   if (isForeign(turn, sight)) return { foreign: describeForeign(turn) }

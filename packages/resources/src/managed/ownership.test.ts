@@ -11,7 +11,7 @@ import { UncertainError } from './create.js'
 import type { AdoptionPolicy } from './ownership.js'
 
 /**
- * Who may cause which external call (XN3, CLM7), for every combination of what an API offers, of the external name, of
+ * The calls that each object may cause (XN3, CLM7), for every combination of what an API offers, of the external name, of
  * the adoption policy, of reclaiming and of a process that dies at any point.
  */
 
@@ -68,7 +68,7 @@ class Setting {
     return this.controller
   }
 
-  /** Somebody else's resource, created without the control plane. */
+  /** The resource of another owner, created without the control plane. */
   async foreign(): Promise<CloudResource> {
     const made = await this.cloud.create({
       name: FOREIGN,

@@ -1,13 +1,13 @@
 import type { ObjectKey } from '@crosstie/kube'
 
-/** What an object waits for: the reservation, and the object that has what it wants. */
+/** The obstacle of an object that waits: the reservation, and the object that has what it wants. */
 export interface HeldUp {
   readonly key: ObjectKey
   readonly reservation: string
   readonly owner: string | undefined
 }
 
-/** What this process knows of reservations of external names. Nothing of it is needed: it saves reads. */
+/** The knowledge of this process about reservations of external names. Nothing of it is needed: it saves reads. */
 export class ReservationMemory {
   readonly #owners = new Map<string, string>()
   readonly #reservations = new Map<string, string>()

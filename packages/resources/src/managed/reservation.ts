@@ -19,7 +19,7 @@ import { type PolicySpec, policiesOf } from './policy.js'
 import { Failure, type ManagedSpec, step, type Turn } from './turn.js'
 
 /**
- * Two objects never manage the same external resource (XN1). An object whose external name was chosen by somebody, or
+ * Two objects never manage the same external resource (XN1). An object whose external name a user chose, or
  * that adopts what exists, reserves the identity before it acts. An object that creates a resource under its own name
  * writes no reservation: it records the intent to create and then reads the reservation, and the reserver writes the
  * reservation and then reads the objects, so that one of them sees the other (decision 27).
@@ -57,12 +57,14 @@ export async function reserved(gathered: Gathered, decision: Decision): Promise<
 const describe = ({ kind, name }: Rival): string => `${kind} ${name}`
 const uidOf = ({ metadata: { uid = '' } }: KubeObject): string => uid
 
+/** Decisions after which no external call changes anything. */
+const idle: ReadonlySet<string> = new Set<Decision['do']>(['fail', 'refuse', 'release', 'wait'])
+
 /** Undefined when the object needs no reservation for what was decided. */
 function identityToReserve({ turn, sight }: Gathered, decision: Decision): ExternalIdentity | undefined {
   const { kit, managed } = turn
   const { kind } = kit
-  if (kind.shared || (decision.do !== 'create' && decision.do !== 'settle' && decision.do !== 'delete'))
-    return undefined
+  if (kind.shared || idle.has(decision.do)) return undefined
   if (!mayChange(turn.policies.may)) return undefined
   const created = recordedCreate(kind, managed)
   const adopts = sight.exists && created === 'no'
@@ -72,7 +74,7 @@ function identityToReserve({ turn, sight }: Gathered, decision: Decision): Exter
 
 const mayChange = ({ create, update, delete: remove }: Turn['policies']['may']): boolean => create || update || remove
 
-/** Did somebody choose the external name, other than by naming the object? */
+/** Did a user choose the external name, other than by naming the object? */
 function isNameChosen({ kind }: Kit, managed: KubeObject, created: 'yes' | 'maybe' | 'no'): boolean {
   const name = externalNameOf(managed)
   return kind.name === 'chosen' ? name !== '' && name !== managed.metadata.name : name !== '' && created === 'no'
@@ -158,7 +160,7 @@ async function readReservation({ kit, signal }: Turn, name: string): Promise<Kub
 async function liveOwner({ kit, signal }: Turn, identity: ExternalIdentity, held: KubeObject) {
   const { kind, name, uid, apiVersion } = ownerRefOf(held)
   const { type } = kit.kind
-  // A reservation of another kind has another key. If somebody wrote one by hand, it is respected.
+  // A reservation of another kind has another key. If a user wrote one by hand, it is respected.
   if (kind !== type.kind || parseApiVersion(apiVersion)?.group !== type.group) return { kind, name, uid }
   const owner = await kit.api.get(type, { name }, { signal }).catch(ignoring(isNotFound))
   if (owner?.metadata.uid !== uid) return undefined
@@ -229,7 +231,7 @@ export async function unreserve({ kit, managed, signal }: Turn): Promise<void> {
     const preconditions = { uid: held.metadata.uid!, resourceVersion: held.metadata.resourceVersion! }
     await kit.api.delete(reservationType, { name }, { preconditions, signal })
   } catch (error) {
-    // The object is gone, so that nobody can retry. Garbage collection and the next object that wants the name remove it.
+    // The object is gone, so that no retry follows. Garbage collection and the next object that wants the name remove it.
     if (!isNotFound(error) && !isConflict(error))
       kit.events.event(managed, 'Warning', 'CannotReleaseExternalName', messageOf(error))
   }

@@ -140,7 +140,7 @@ export const failedPlan = (kind: Pick<ManagedKind, 'type'>, key: ObjectKey, erro
 
 type Told = Omit<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace' | 'object'>
 
-/** Reasons of Synced that say that nothing comes of it until somebody does something. */
+/** Reasons of Synced that say that nothing comes of it until a user acts. */
 const failures = new Set(['ReconcileError', 'ExternalNameTaken', 'ExternalNameForbidden'])
 
 function told(kind: ManagedKind, record: TurnRecord, managed: KubeObject, thrown: string | undefined): Told {
