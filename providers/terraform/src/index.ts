@@ -1,3 +1,5 @@
+export { type DerivedOptions, deriveKind, STATE_NAMESPACE } from './kind/derive.js'
+export { REPLACEMENT_POLICY } from './kind/external.js'
 export {
   type Applied,
   type CurrentState,

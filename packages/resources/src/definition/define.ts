@@ -65,6 +65,8 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
    * all other names. Called before any other function of the kind, with the connected client.
    */
   readonly forbiddenName?: (call: { readonly client: C; readonly externalName: string }) => string | undefined
+  /** The schema is derived from an external API, so the patterns for its shape are not enforced. */
+  readonly derived?: boolean
   /** Kinds with a definition of their own, which must not be embedded in this one (MR12). */
   readonly ownKinds?: readonly string[]
   /** How long a read may miss what was just made. */
@@ -184,7 +186,8 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
   definition: ManagedDefinition<F, O, C>,
 ): ManagedKind {
   const { group, version, kind, parameters, observation, versions = [] } = definition
-  checkPatterns({
+  const check = definition.derived ? () => {} : checkPatterns
+  check({
     group,
     version,
     kind,
@@ -196,7 +199,7 @@ export function defineManaged<F extends Fields, O extends Fields, C>(
     ownKinds: definition.ownKinds ?? [],
   })
   for (const other of versions) {
-    checkPatterns({
+    check({
       group,
       version: other.version,
       kind,

@@ -1,3 +1,4 @@
+import { findInChain } from '@crosstie/kube'
 import { CallError } from '../protocol/channel.js'
 import { throwErrors } from '../protocol/diagnostics.js'
 import type { ProviderClient, ProviderSchema } from '../protocol/provider-client.js'
@@ -34,9 +35,10 @@ export interface PoolOptions {
 export class ProviderCrashedError extends CallError {
   constructor(
     readonly crash: string,
-    cause: CallError,
+    code: CallError['code'],
+    options: ErrorOptions,
   ) {
-    super(`the provider process ended during the call: ${crash}`, cause.code, { cause })
+    super(`the provider process ended during the call: ${crash}`, code, options)
   }
 }
 
@@ -240,12 +242,13 @@ async function memoryOf(entry: Entry): Promise<number> {
 
 /** Throws the error again, with the stack trace when the process ended. */
 async function explained(error: unknown, process: ProviderProcess): Promise<never> {
-  if (!(error instanceof CallError) || !error.isUncertain) throw error
+  const call = findInChain(error, CallError)
+  if (!call?.isUncertain) throw error
   const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, CRASH_WAIT_MS, undefined).unref())
   // A call that was cut off because we canceled it leaves the process alone.
   const exit =
-    process.exit ?? (error.message.includes('canceled') ? undefined : await Promise.race([process.exited, timeout]))
+    process.exit ?? (call.message.includes('canceled') ? undefined : await Promise.race([process.exited, timeout]))
   if (!exit) throw error
   const how = exit.signal ? `killed by ${exit.signal}` : `exit code ${exit.code}`
-  throw new ProviderCrashedError(exit.crash?.slice(0, TRACE_MAX) ?? how, error)
+  throw new ProviderCrashedError(exit.crash?.slice(0, TRACE_MAX) ?? how, call.code, { cause: error })
 }

@@ -48,6 +48,9 @@ export interface CallOptions {
 export class Channel {
   readonly #client: grpc.Client
   readonly #protocol: 5 | 6
+  /** Ends the calls in progress: the library leaves some of them pending when a connection is closed. */
+  readonly #ends = new Set<(error: CallError) => void>()
+  #closed = false
 
   constructor({ address, protocol, serverCertificate }: Handshake, own: ClientCertificate) {
     const credentials = serverCertificate
@@ -102,8 +105,11 @@ export class Channel {
     await this.#unary('/plugin.GRPCController/Shutdown', ['Empty', 'Empty'], {}, {}).catch(() => {})
   }
 
+  /** Closes the connection. Calls in progress, and later ones, fail as unavailable. */
   close(): void {
+    this.#closed = true
     this.#client.close()
+    for (const end of [...this.#ends]) end(gone())
   }
 
   #path(method: string): string {
@@ -129,7 +135,10 @@ export class Channel {
     const { encode, decode } = this.#codecs(requestType, responseType)
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
+      if (this.#closed) return reject(gone())
+      this.#ends.add(reject)
       const done = (error: grpc.ServiceError | null, response?: object) => {
+        this.#ends.delete(reject)
         signal?.removeEventListener('abort', cancel)
         if (error) reject(callError(path.split('/').at(-1)!, error, signal))
         else resolve(response as T)
@@ -140,6 +149,8 @@ export class Channel {
     })
   }
 }
+
+const gone = (): CallError => new CallError('the provider process has ended', grpc.status.UNAVAILABLE)
 
 function callError(method: string, error: grpc.ServiceError, signal: AbortSignal | undefined): CallError {
   const why = signal?.aborted ? 'it was canceled' : error.details || error.message
