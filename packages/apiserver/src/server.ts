@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { attempt, type Client, type Clock, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import { runAggregation } from './access/aggregation.js'
-import { AuditLog } from './access/audit.js'
+import { AuditLog, type AuditRotation } from './access/audit.js'
 import { Authenticator, parseTokenFile } from './access/authenticate.js'
 import { bootstrap } from './access/bootstrap.js'
+import { closeToOthers } from './access/files.js'
 import { signingKey } from './access/jwt.js'
 import type { KubeconfigContent } from './access/kubeconfig.js'
 import { openPki, type Pki } from './access/pki.js'
@@ -29,6 +30,7 @@ import { LocalClient } from './local.js'
 import { ServerMetrics } from './metrics.js'
 import { builtIn } from './serving/built-in.js'
 import { Registry } from './serving/registry.js'
+import { defaultKeyFile } from './store/durable.js'
 import { openStore } from './store/index.js'
 import type { Store } from './store/store.js'
 import type { ConnectionLimits } from './transport/limits.js'
@@ -45,6 +47,7 @@ export interface ServerOptions {
   /** Bearer tokens that are accepted beside service accounts' own. */
   readonly tokenFile?: string
   readonly auditLog?: string
+  readonly auditRotation?: AuditRotation
   /** Keys that Secrets are encrypted with; `keys.json` in the data directory unless named. */
   readonly keyFile?: string
   readonly eventTtlMs?: number
@@ -121,7 +124,7 @@ const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 /** Opens the data, serves it, and keeps house; resolves once requests are answered. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { dataDir, host, clock = systemClock, log = () => {} } = options
-  const keys = openPki({ dataDir, host, clock })
+  const keys = openPki({ dataDir, host, clock, warn: log })
   keys.catch(() => {}) // Told below, once there is a store to be closed.
   const store = await openData(options, clock, log)
   try {
@@ -134,9 +137,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 async function openData(options: ServerOptions, clock: Clock, log: (message: string) => void): Promise<Store> {
   const { dataDir, keyFile } = options
+  await closeToOthers(keyFile ?? defaultKeyFile(dataDir), { groupMayRead: keyFile !== undefined, warn: log })
   const encryption = { encrypt: (key: string) => key.startsWith(SECRETS), keyFile }
   const health = (failure: Error | undefined) => log(failure?.message ?? 'writing to the store works again')
-  return await attempt(`open the data in ${dataDir}`, () => openStore({ dataDir, clock, encryption, health }))
+  return await attempt(`open the data in ${dataDir}`, () =>
+    openStore({ dataDir, clock, encryption, health, warn: log }),
+  )
 }
 
 type Report = (what: string, error: unknown) => void
@@ -154,7 +160,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
     clock,
     newId: randomUUID,
   })
-  const staticTokens = await readTokens(options.tokenFile)
+  const staticTokens = await readTokens(options.tokenFile, log)
   const authenticator = new Authenticator({ tokens, staticTokens, clock })
   const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, checkExpression))
   const hub = new Hub(store)
@@ -208,7 +214,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   const renewing = runRotation(
     pki,
     {
-      open: () => openPki({ dataDir: options.dataDir, host: options.host, clock }),
+      open: () => openPki({ dataDir: options.dataDir, host: options.host, clock, warn: log }),
       renew: ({ serving, ca }) => listener.renew({ ...serving, clientCa: ca }),
       failed: report,
     },
@@ -228,13 +234,22 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   return new Server({ engine, metrics: metrics.registry, pki, authorizer, tokens, listener, stops })
 }
 
-async function openAudit({ auditLog, clock }: Settled, report: Report): Promise<AuditLog | undefined> {
+async function openAudit({ auditLog, auditRotation, clock }: Settled, report: Report): Promise<AuditLog | undefined> {
   if (auditLog === undefined) return undefined
-  return await AuditLog.open({ file: auditLog, clock, failed: (error) => report('writing the audit log', error) })
+  return await AuditLog.open({
+    ...auditRotation,
+    file: auditLog,
+    clock,
+    failed: (error) => report('writing the audit log', error),
+  })
 }
 
-async function readTokens(file: string | undefined): Promise<ReadonlyMap<string, UserInfo> | undefined> {
+async function readTokens(
+  file: string | undefined,
+  warn: (message: string) => void,
+): Promise<ReadonlyMap<string, UserInfo> | undefined> {
   if (file === undefined) return undefined
+  await closeToOthers(file, { groupMayRead: true, warn })
   return await attempt(`read the token file ${file}`, async () => parseTokenFile(await readFile(file, 'utf8'), file))
 }
 

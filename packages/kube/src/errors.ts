@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrorBody, fieldErrorText } from '@crosstie/cel/kubernetes'
+import { type FieldError, fieldErrorBody } from '@crosstie/cel/kubernetes'
 
 export {
   type FieldError,
@@ -180,20 +180,31 @@ export function forbidden(type: Named, name: string, why: string): StatusError {
   return new StatusError(403, 'Forbidden', message, { details })
 }
 
-/** 422 with every complaint, worded as kubectl's users know it. */
+const LISTED_ERRORS_MAX = 1_000
+const LISTED_LETTERS_MAX = 1 << 20
+
+/**
+ * 422 with every complaint, worded as kubectl's users know it. A client can provoke a hundred thousand complaints with
+ * one request: the answer lists the first thousand, or the first megabyte, and counts the rest.
+ */
 export function invalid(
   kind: { group: string; kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const texts = [...new Set(errors.map(fieldErrorText))]
-  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  const causes: StatusCause[] = []
+  const texts = new Set<string>()
+  let letters = 0
+  for (const error of errors) {
+    if (causes.length >= LISTED_ERRORS_MAX || letters > LISTED_LETTERS_MAX) break
+    const message = fieldErrorBody(error)
+    letters += message.length
+    causes.push({ reason: error.reason ?? `FieldValue${error.type}`, message, field: error.field })
+    texts.add(`${error.field}: ${message}`)
+  }
+  if (causes.length < errors.length) texts.add(`and ${errors.length - causes.length} more errors`)
+  const list = texts.size === 1 ? [...texts][0] : `[${[...texts].join(', ')}]`
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const causes = errors.map((error) => ({
-    reason: error.reason ?? `FieldValue${error.type}`,
-    message: fieldErrorBody(error),
-    field: error.field,
-  }))
   const details = {
     ...(name ? { name } : {}),
     ...(kind.group ? { group: kind.group } : {}),

@@ -24,6 +24,7 @@ export {
   runeCount,
   utf8Length,
 } from '@crosstie/cel/kubernetes'
+export * from './arrays.js'
 export * from './client.js'
 export * from './clock.js'
 export * from './condition.js'

@@ -9,6 +9,7 @@ import {
   quote,
   utf8Length,
 } from '@crosstie/cel/kubernetes'
+import { append } from './arrays.js'
 import { type FieldError, fieldErrors } from './errors.js'
 import { parseApiVersion } from './kind.js'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.js'
@@ -39,15 +40,18 @@ export function validateObjectMeta(
   else if (namespaced) complain('namespace', namespace, nameErrors(namespace, 'dnsLabel'))
   else if (namespace !== '') errors.push(fieldErrors.forbidden(`${path}.namespace`, 'not allowed on this type'))
   if (generation < 0) complainNumber(errors, `${path}.generation`, generation)
-  errors.push(...labelErrors(meta, path), ...annotationErrors(meta, path), ...ownerErrors(meta, path))
-  errors.push(...finalizerErrors(finalizers, `${path}.finalizers`), ...managedFieldsErrors(meta, path))
+  append(errors, labelErrors(meta, path))
+  append(errors, annotationErrors(meta, path))
+  append(errors, ownerErrors(meta, path))
+  append(errors, finalizerErrors(finalizers, `${path}.finalizers`))
+  append(errors, managedFieldsErrors(meta, path))
   return errors
 }
 
 /** Complaints about a change of metadata. What the server sets itself is expected to be carried over by now. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
-  if (old.deletionTimestamp !== undefined) errors.push(...newFinalizerErrors(meta, old, path))
+  if (old.deletionTimestamp !== undefined) append(errors, newFinalizerErrors(meta, old, path))
   if (!meta.resourceVersion) {
     errors.push(fieldErrors.invalid(`${path}.resourceVersion`, '', 'must be specified for an update'))
   }
@@ -62,8 +66,10 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
     const value = meta[field] ?? null
     if (value !== (old[field] ?? null)) errors.push(immutable(`${path}.${field}`, value))
   }
-  errors.push(...labelErrors(meta, path), ...annotationErrors(meta, path))
-  errors.push(...ownerErrors(meta, path), ...managedFieldsErrors(meta, path))
+  append(errors, labelErrors(meta, path))
+  append(errors, annotationErrors(meta, path))
+  append(errors, ownerErrors(meta, path))
+  append(errors, managedFieldsErrors(meta, path))
   return errors
 }
 
@@ -129,14 +135,16 @@ function ownerErrors({ ownerReferences = [] }: ObjectMeta, path: string): FieldE
   const errors: FieldError[] = []
   const field = `${path}.ownerReferences`
   let controller = ''
+  let all: Printed | undefined
   for (const reference of ownerReferences) {
-    errors.push(...ownerReferenceErrors(reference, field))
+    append(errors, ownerReferenceErrors(reference, field))
     if (reference.controller !== true) continue
     const name = `${reference.kind}/${reference.name}`
     if (controller === '') controller = name
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`
-      const all = new Printed(`[${ownerReferences.map(printOwner).join(',')}]`)
+      // Printed once: each of many controllers is reported with the whole list.
+      all ??= new Printed(`[${ownerReferences.map(printOwner).join(',')}]`)
       errors.push(fieldErrors.invalid(field, all, detail))
     }
   }
@@ -198,7 +206,7 @@ function managedFieldsEntryErrors(entry: ManagedFieldsEntry, path: string): Fiel
   if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
     errors.push(fieldErrors.invalid(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
   }
-  errors.push(...validateFieldManager(manager, `${path}.manager`))
+  append(errors, validateFieldManager(manager, `${path}.manager`))
   if (utf8Length(subresource) > 256) errors.push(fieldErrors.tooLong(`${path}.subresource`, '', 256))
   return errors
 }

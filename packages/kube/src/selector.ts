@@ -1,4 +1,5 @@
 import { isQualifiedName, isValidLabelValue } from '@crosstie/cel/kubernetes'
+import { append } from './arrays.js'
 import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
 import { getOwn } from './json.js'
 
@@ -161,7 +162,7 @@ function requirement(key: string, operator: LabelOperator, values: readonly stri
   const errors: FieldError[] = []
   const keyErrors = isQualifiedName(key)
   if (keyErrors.length > 0) errors.push(fieldErrors.invalid('key', key, keyErrors.join('; ')))
-  errors.push(...countErrors(operator, values))
+  append(errors, countErrors(operator, values))
   values.forEach((value, index) => {
     const complaints = isValidLabelValue(value)
     if (complaints.length > 0) {

@@ -100,10 +100,10 @@ test('a disk that does not keep up costs lines, never memory or requests', () =>
   inFolder(async (_folder, options) => {
     const log = await AuditLog.open(options)
     const long = { ...record, uri: 'x'.repeat(100_000) }
-    for (let i = 0; i < 400; i++) log.record(long)
-    assert.ok(log.dropped > 200 && log.dropped < 260, String(log.dropped))
+    for (let i = 0; i < 4_000; i++) log.record(long)
+    assert.ok(log.dropped > 1_900 && log.dropped < 2_300, String(log.dropped))
     await log.close()
-    assert.equal((await linesOf(options.file)).length, 400 - log.dropped)
+    assert.equal((await linesOf(options.file)).length, 4_000 - log.dropped)
   }))
 
 test('a log that cannot be opened is refused at the start', () =>
@@ -121,3 +121,29 @@ test('writes are recorded, reads are not', () => {
     false,
   ])
 })
+
+test('a line is bounded, whatever a client sends, and says that it was cut', () =>
+  inFolder(async (_folder, options) => {
+    const log = await AuditLog.open(options)
+    const message = 'x'.repeat(3_800_000)
+    log.record({ ...record, uri: `/${message}`, userAgent: message, status: { code: 422, reason: 'Invalid', message } })
+    await log.close()
+    const [line] = await linesOf(options.file)
+    const text = JSON.stringify(line)
+    assert.ok(text.length < 20_000, String(text.length))
+    assert.match(text, /"audit.k8s.io\/truncated":"true"/)
+  }))
+
+test('files that were put aside go by age', () =>
+  inFolder(async (folder, options) => {
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const rotated = { ...options, clock: { now: () => now }, maxBytes: 10, maxAgeDays: 2, maxBackups: 0 }
+    for (let day = 0; day < 6; day++) {
+      const log = await AuditLog.open(rotated)
+      log.record(record)
+      await log.close()
+      now += 24 * 3600 * 1000
+    }
+    const aside = (await readdir(folder)).filter((name) => name.includes('-2026-'))
+    assert.deepEqual(aside.length, 3, aside.join())
+  }))

@@ -7,16 +7,27 @@ import type { UserInfo } from './user.js'
 const MAX_BYTES = 100 * 1024 * 1024
 const MAX_BACKUPS = 10
 const BACKLOG_MAX = 16 * 1024 * 1024
+/** What clients choose, and errors repeat, is cut to so many letters. */
+const MESSAGE_LETTERS_MAX = 4_096
+const URI_LETTERS_MAX = 8_192
+const AGENT_LETTERS_MAX = 1_024
+const DAY_MS = 24 * 3600 * 1000
 
-export interface AuditOptions {
+/** When the log is put aside and how long it is kept, as kube-apiserver's options of the same names. */
+export interface AuditRotation {
+  /** A file that has grown beyond this is put aside. */
+  readonly maxBytes?: number
+  /** How many files that were put aside are kept; 0 keeps all. */
+  readonly maxBackups?: number
+  /** Files that were put aside longer ago are removed; 0 keeps them. */
+  readonly maxAgeDays?: number
+}
+
+export interface AuditOptions extends AuditRotation {
   readonly file: string
   readonly clock: Clock
   /** Told when lines could not be written; requests go on. */
   readonly failed: (error: unknown) => void
-  /** A file that has grown beyond this is put aside. */
-  readonly maxBytes?: number
-  /** How many files that were put aside are kept. */
-  readonly maxBackups?: number
 }
 
 /** What is recorded of one finished request: who did what to which object and how it ended, never the object. */
@@ -128,7 +139,7 @@ export class AuditLog {
     const extension = extname(this.#file)
     const stem = basename(this.#file, extension)
     const folder = dirname(this.#file)
-    const stamp = new Date(this.#options.clock.now()).toISOString().replaceAll(':', '-').slice(0, 23)
+    const stamp = stampOf(this.#options.clock.now())
     await rename(this.#file, join(folder, `${stem}-${stamp}${extension}`))
     const fresh = await open(this.#file, 'a', 0o600)
     await this.#handle.close()
@@ -138,12 +149,37 @@ export class AuditLog {
     const aside = (await readdir(folder))
       .filter((name) => name.startsWith(`${stem}-`) && name.endsWith(extension) && /-\d{4}-\d\d-\d\dT/.test(name))
       .sort()
-    const excess = aside.slice(0, Math.max(0, aside.length - (this.#options.maxBackups ?? MAX_BACKUPS)))
-    for (const name of excess) await rm(join(folder, name), { force: true })
+    for (const name of this.#outdated(aside, stem.length + 1)) await rm(join(folder, name), { force: true })
+  }
+
+  /** Of the files that were put aside, oldest first, those that are too many or too old. */
+  #outdated(aside: readonly string[], stampAt: number): readonly string[] {
+    const { maxBackups = MAX_BACKUPS, maxAgeDays = 0, clock } = this.#options
+    const excess = maxBackups === 0 ? 0 : Math.max(0, aside.length - maxBackups)
+    const oldest = maxAgeDays === 0 ? '' : stampOf(clock.now() - maxAgeDays * DAY_MS)
+    return aside.filter((name, i) => i < excess || name.slice(stampAt, stampAt + oldest.length) < oldest)
   }
 }
 
-function eventOf(record: AuditRecord, now: number): object {
+const stampOf = (time: number): string => new Date(time).toISOString().replaceAll(':', '-').slice(0, 23)
+
+/** The record with its long texts cut, and an annotation that says so, as kube-apiserver marks events that it truncates. */
+function bounded(record: AuditRecord): AuditRecord {
+  const { uri, userAgent = '', status } = record
+  const { message = '' } = status
+  const fits = uri.length <= URI_LETTERS_MAX && userAgent.length <= AGENT_LETTERS_MAX
+  if (fits && message.length <= MESSAGE_LETTERS_MAX) return record
+  return {
+    ...record,
+    uri: uri.slice(0, URI_LETTERS_MAX),
+    userAgent: userAgent.slice(0, AGENT_LETTERS_MAX),
+    status: { ...status, message: message.slice(0, MESSAGE_LETTERS_MAX) },
+    annotations: { ...record.annotations, 'audit.k8s.io/truncated': 'true' },
+  }
+}
+
+function eventOf(given: AuditRecord, now: number): object {
+  const record = bounded(given)
   const { target, status, impersonated, userAgent, annotations } = record
   return {
     kind: 'Event',

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { chmod, type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { platform } from 'node:process'
+import { messageOf } from '@crosstie/kube'
 
 /**
  * Replaces the file as a whole: whoever reads it sees the old text or the new
@@ -26,5 +28,35 @@ async function withFile(handle: FileHandle, use: (handle: FileHandle) => Promise
     await use(handle)
   } finally {
     await handle.close()
+  }
+}
+
+export interface PrivacyOptions {
+  /** For files that somebody else provides, such as a mounted Secret: these are often shared with a group. */
+  readonly groupMayRead?: boolean
+  readonly warn: (message: string) => void
+}
+
+/**
+ * Takes away the permission of others to read or write a file with a secret, and warns: others may have read it already.
+ * A file whose mode cannot be changed, such as one of a read-only mount, is used as it is, with a warning.
+ */
+export async function closeToOthers(file: string, { groupMayRead = false, warn }: PrivacyOptions): Promise<void> {
+  if (platform === 'win32') return // Its files have no such modes.
+  const found = await stat(file).catch(() => undefined)
+  const excess = groupMayRead ? 0o027 : 0o077
+  if (!found?.isFile() || (found.mode & excess) === 0) return
+  const before = (found.mode & 0o777).toString(8)
+  const after = found.mode & 0o777 & ~excess
+  const advice = 'Replace the secret in it if others may have read it'
+  try {
+    await chmod(file, after)
+    warn(
+      `${file} holds a secret and was open to others (mode ${before}); its mode is now ${after.toString(8)}. ${advice}`,
+    )
+  } catch (error) {
+    warn(
+      `${file} holds a secret, is open to others (mode ${before}), and cannot be closed: ${messageOf(error)}. ${advice}`,
+    )
   }
 }

@@ -46,12 +46,17 @@ export interface UnverifiedToken {
   readonly signature: Buffer
 }
 
+/** Ours have a thousand letters or two; a header cannot hold more, but the body of a TokenReview can. */
+const TOKEN_LETTERS_MAX = 16 * 1024
+
 export function parseToken(token: string): UnverifiedToken | undefined {
+  if (token.length > TOKEN_LETTERS_MAX) return undefined
   const parts = token.split('.')
-  if (parts.length !== 3) return undefined
+  if (parts.length !== 3 || !parts.every((part) => /^[\w-]*$/.test(part))) return undefined
   const header = decode(parts[0]!)
   const claims = decode(parts[1]!)
-  if (!header || !claims) return undefined
+  // A header that must be understood, and is not, makes a token invalid (RFC 7515, 4.1.11).
+  if (!header || !claims || 'crit' in header) return undefined
   return { header, claims, signed: `${parts[0]}.${parts[1]}`, signature: Buffer.from(parts[2]!, 'base64url') }
 }
 

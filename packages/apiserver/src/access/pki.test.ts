@@ -223,3 +223,32 @@ test('making everything takes a moment: no key of the slow sort', () =>
     const { user, system } = process.cpuUsage(before)
     assert.ok(user + system < 1_000_000, `${(user + system) / 1000} CPU ms`)
   }))
+
+test('a first start with a clock ahead: certificates are issued again once the clock is right, and the log says so', () =>
+  inFolder(async (dataDir) => {
+    const now = Date.now()
+    const early = await openPki(at(dataDir, now + 400 * DAY))
+    assert.ok(Date.parse(new X509Certificate(early.serving.cert).validFrom) > now)
+    const warnings: string[] = []
+    const pki = await openPki({ ...at(dataDir, now), warn: (message) => warnings.push(message) })
+    for (const pem of [pki.ca, pki.serving.cert, pki.admin.cert]) {
+      const { validFrom } = new X509Certificate(pem)
+      assert.ok(Date.parse(validFrom) <= now - DAY + 1_000, validFrom)
+    }
+    assert.match(warnings.join('\n'), /ca\.crt is not valid before .*the clock was ahead.*issued again/)
+    assert.ok(new X509Certificate(pki.serving.cert).verify(new X509Certificate(pki.ca).publicKey))
+    warnings.length = 0
+    await openPki({ ...at(dataDir, now), warn: (message) => warnings.push(message) })
+    assert.deepEqual(warnings, [])
+  }))
+
+test('key files that others may read are closed to them, with a warning', () =>
+  inFolder(async (dataDir) => {
+    await openPki(at(dataDir))
+    const key = join(dataDir, 'pki', 'sa.key')
+    await chmod(key, 0o644)
+    const warnings: string[] = []
+    await openPki({ ...at(dataDir), warn: (message) => warnings.push(message) })
+    assert.equal((await stat(key)).mode & 0o777, 0o600)
+    assert.match(warnings.join(), /sa\.key holds a secret and was open to others \(mode 644\); its mode is now 600/)
+  }))

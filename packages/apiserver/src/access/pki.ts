@@ -14,20 +14,22 @@ import {
   parseCertificate,
   selfSign,
 } from './certificate.js'
-import { writePrivately } from './files.js'
+import { closeToOthers, writePrivately } from './files.js'
 
 const DAY = 24 * 3600 * 1000
 const AUTHORITY_DAYS = 3650
 const LEAF_DAYS = 365
 const ROTATE_BEFORE_DAYS = 30
-/** Clients' clocks may run behind ours. */
-const BACKDATE = 5 * 60 * 1000
+/** Clients' clocks may run behind ours, and ours may be ahead by a time zone until it is set. */
+const BACKDATE = DAY
 
 export interface PkiOptions {
   readonly dataDir: string
   /** The address or name that the server listens on. */
   readonly host: string
   readonly clock: Clock
+  /** Receives one line when a certificate was issued again because of the clock, or a key file was open to others. */
+  readonly warn?: (message: string) => void
 }
 
 /** Keys and certificates of one server. */
@@ -59,8 +61,10 @@ class Folder {
   readonly #folder: string
   readonly #host: string
   readonly #now: number
+  readonly #warn: (message: string) => void
 
-  constructor({ dataDir, host, clock }: PkiOptions) {
+  constructor({ dataDir, host, clock, warn = () => {} }: PkiOptions) {
+    this.#warn = warn
     this.#folder = join(dataDir, 'pki')
     this.#host = host
     this.#now = clock.now()
@@ -101,7 +105,7 @@ class Folder {
     if (!key) throw this.#broken('ca.key', 'is missing, but ca.crt exists')
     if (!certificate.checkPrivateKey(key)) throw this.#broken('ca.key', 'does not belong to ca.crt')
     // The same key signs on: what it signed before stays valid for those who trust the new certificate.
-    if (this.#expires(certificate)) return await this.#newAuthority(key)
+    if (this.#expires(certificate) || this.#notYetValid(certificate, 'ca.crt')) return await this.#newAuthority(key)
     return { certificate, key }
   }
 
@@ -120,7 +124,9 @@ class Folder {
   ): Promise<KeyPair> {
     const pair = { cert: await this.#read(`${name}.crt`), key: await this.#read(`${name}.key`) }
     const { cert, key } = pair
-    if (cert !== undefined && key !== undefined && this.#usable({ cert, key }, authority, suits)) return { cert, key }
+    if (cert !== undefined && key !== undefined) {
+      if (this.#usable({ cert, key }, authority, suits, `${name}.crt`)) return { cert, key }
+    }
 
     const made = make()
     await writePrivately(join(this.#folder, `${name}.key`), made.key, false)
@@ -128,11 +134,17 @@ class Folder {
     return made
   }
 
-  #usable(pair: KeyPair, authority: Authority, suits: (certificate: X509Certificate) => boolean): boolean {
+  #usable(
+    pair: KeyPair,
+    authority: Authority,
+    suits: (certificate: X509Certificate) => boolean,
+    file: string,
+  ): boolean {
     const certificate = parseCertificate(pair.cert)
     const key = parseKey(pair.key)
     if (!certificate || !key || !certificate.checkPrivateKey(key)) return false
-    if (this.#expires(certificate) || !certificate.checkIssued(authority.certificate)) return false
+    if (this.#expires(certificate) || this.#notYetValid(certificate, file)) return false
+    if (!certificate.checkIssued(authority.certificate)) return false
     return certificate.verify(authority.certificate.publicKey) && suits(certificate)
   }
 
@@ -152,7 +164,9 @@ class Folder {
 
   async #read(name: string): Promise<string | undefined> {
     try {
-      return await readFile(join(this.#folder, name), 'utf8')
+      const file = join(this.#folder, name)
+      if (name.endsWith('.key')) await closeToOthers(file, { warn: this.#warn })
+      return await readFile(file, 'utf8')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
@@ -168,6 +182,16 @@ class Folder {
 
   #expires(certificate: X509Certificate): boolean {
     return Date.parse(certificate.validTo) - this.#now < ROTATE_BEFORE_DAYS * DAY
+  }
+
+  /** As after a first start with a clock that was ahead. Nobody could connect until that time comes. */
+  #notYetValid(certificate: X509Certificate, file: string): boolean {
+    const from = Date.parse(certificate.validFrom)
+    if (from <= this.#now) return false
+    this.#warn(
+      `${join(this.#folder, file)} is not valid before ${new Date(from).toISOString()}: the clock was ahead when it was issued, or is behind now. It is issued again; copies of the old one stop working`,
+    )
+    return true
   }
 
   #validity(days: number, authority?: Authority): { from: number; until: number } {

@@ -1,4 +1,4 @@
-import { isObject, type KubeObject } from '@crosstie/kube'
+import { append, isObject, type KubeObject } from '@crosstie/kube'
 import type { Change, Store } from '../store/store.js'
 import type { Attributes, Authorizer, Decision } from './authorize.js'
 import { type PolicyRule, ruleAllows, rulesOf } from './rules.js'
@@ -84,7 +84,7 @@ export class RbacAuthorizer implements Authorizer {
     const missing: RoleRef[] = []
     for (const binding of this.#bindingsOf(user, namespace)) {
       const role = this.#roles.get(roleKey(binding))
-      if (role) rules.push(...role)
+      if (role) append(rules, role)
       else missing.push(binding.roleRef)
     }
     return { rules, missing }

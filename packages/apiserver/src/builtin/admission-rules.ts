@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrors } from '@crosstie/kube'
+import { append, type FieldError, fieldErrors } from '@crosstie/kube'
 import { dnsSubdomainErrors, pathSegmentErrors, qualifiedName } from './names.js'
 
 /** Where an expression stands; what it must evaluate to depends on it. */
@@ -117,9 +117,9 @@ export function matchConditionErrors(
   conditions.forEach(({ name, expression }, i) => {
     const at = `${field}[${i}]`
     const scope = { params, authorizer: true, variables: [] }
-    errors.push(...expressionErrors(expression.trim(), 'matchCondition', scope, `${at}.expression`, check, ''))
+    append(errors, expressionErrors(expression.trim(), 'matchCondition', scope, `${at}.expression`, check, ''))
     if (name === '') errors.push(fieldErrors.required(`${at}.name`))
-    else errors.push(...qualifiedName(name, `${at}.name`))
+    else append(errors, qualifiedName(name, `${at}.name`))
     if (name !== '' && seen.has(name)) errors.push(fieldErrors.duplicate(`${at}.name`, name))
     seen.add(name)
   })

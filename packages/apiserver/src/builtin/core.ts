@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { equal, type FieldError, fieldErrors, getOwn, isObject, type KubeObject, setOwn } from '@crosstie/kube'
+import { append, equal, type FieldError, fieldErrors, getOwn, isObject, type KubeObject, setOwn } from '@crosstie/kube'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import { parseExactly } from '../wire/json-exact.js'
 import { ageColumn, column, nameColumn } from './columns.js'
@@ -64,7 +64,7 @@ export function secretKind(): Definition {
           ...secretSizeErrors(secret),
           ...secretTypeErrors(secret),
         ]
-        if (errors.length === 0) warnings.push(...tlsWarnings(secret, old))
+        if (errors.length === 0) append(warnings, tlsWarnings(secret, old))
         return errors
       },
     },
@@ -197,7 +197,7 @@ function configMapErrors(map: KubeObject): FieldError[] {
     if (!Object.hasOwn(binary, key)) continue
     errors.push(fieldErrors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'))
   }
-  errors.push(...keyErrors(binary, 'binaryData'))
+  append(errors, keyErrors(binary, 'binaryData'))
   const size = totalOf(data, (text) => Buffer.byteLength(text)) + totalOf(binary, decodedLength)
   if (size > DATA_MAX) errors.push(fieldErrors.tooLong('[]', '', DATA_MAX))
   return errors

@@ -1,4 +1,4 @@
-import { equal, type FieldError, fieldErrors, type KubeObject, since } from '@crosstie/kube'
+import { append, equal, type FieldError, fieldErrors, type KubeObject, since } from '@crosstie/kube'
 import type { Column, Definition, Strategy, WriteContext } from '../definitions/definition.js'
 import { column } from './columns.js'
 import { immutable } from './core.js'
@@ -158,10 +158,10 @@ function newStyleErrors(event: Event, strict: boolean): FieldError[] {
   if (!event.involvedObject.namespace && !inherited) errors.push(mismatch(event))
   const component = strict ? 'reportingController' : 'reportingComponent'
   if (reportingComponent === '') errors.push(fieldErrors.required(component))
-  errors.push(...qualifiedName(reportingComponent, component))
+  append(errors, qualifiedName(reportingComponent, component))
   for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
     if (value === '') errors.push(fieldErrors.required(field))
-    errors.push(...longErrors(field, value, LENGTH_MAX))
+    append(errors, longErrors(field, value, LENGTH_MAX))
   }
   return [...errors, ...longErrors('message', message, NOTE_MAX)]
 }

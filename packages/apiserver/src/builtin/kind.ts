@@ -1,4 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
+import { append } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { UnfitError } from '../admission/unfit.js'
 import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
@@ -86,7 +87,7 @@ function decoder({ model, defaults, keepsEmpty }: Kind): NonNullable<Strategy['d
     try {
       const decoded = decodeTyped(model, value, keepsEmpty ?? false)
       defaults?.(decoded.object)
-      unknown?.push(...decoded.unknown)
+      if (unknown) append(unknown, decoded.unknown)
       return decoded.object as unknown as KubeObject
     } catch (error) {
       if (!(error instanceof TypedDecodeError)) throw error

@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrors, isObject, isQualifiedName, isValidLabelValue } from '@crosstie/kube'
+import { append, type FieldError, fieldErrors, isObject, isQualifiedName, isValidLabelValue } from '@crosstie/kube'
 
 export {
   isConfigMapKey as configKeyErrors,
@@ -17,14 +17,14 @@ export function labelSelectorErrors(selector: unknown, field: string, allowInval
   if (!isObject(selector)) return []
   const errors: FieldError[] = []
   for (const [key, value] of Object.entries((selector['matchLabels'] ?? {}) as Record<string, string>)) {
-    errors.push(...qualifiedName(key, `${field}.matchLabels`))
+    append(errors, qualifiedName(key, `${field}.matchLabels`))
     for (const message of isValidLabelValue(value)) {
       errors.push(fieldErrors.invalid(`${field}.matchLabels`, value, message))
     }
   }
   const expressions = (selector['matchExpressions'] ?? []) as readonly Requirement[]
   expressions.forEach((expression, i) => {
-    errors.push(...requirementErrors(expression, `${field}.matchExpressions[${i}]`, { allowInvalidValues }))
+    append(errors, requirementErrors(expression, `${field}.matchExpressions[${i}]`, { allowInvalidValues }))
   })
   return errors
 }
@@ -53,7 +53,7 @@ export function requirementErrors(
   } else if (!options.allowUnknownOperator) {
     errors.push(fieldErrors.invalid(`${field}.operator`, operator, 'not a valid selector operator'))
   }
-  errors.push(...qualifiedName(key, `${field}.key`))
+  append(errors, qualifiedName(key, `${field}.key`))
   if (!options.allowInvalidValues) {
     values.forEach((value, i) => {
       for (const message of isValidLabelValue(value)) {

@@ -1,4 +1,4 @@
-import { equal, type FieldError, fieldErrors, isObject, type KubeObject } from '@crosstie/kube'
+import { append, equal, type FieldError, fieldErrors, isObject, type KubeObject } from '@crosstie/kube'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import {
   type ExpressionCheck,
@@ -147,18 +147,18 @@ function policyErrors(policy: KubeObject, old: KubeObject | undefined, check: Ex
   const { paramKind, matchConstraints, matchConditions = [] } = spec
   const errors: FieldError[] = []
   if (spec.failurePolicy === undefined) errors.push(fieldErrors.required('spec.failurePolicy'))
-  else errors.push(...oneOf(spec.failurePolicy, ['Fail', 'Ignore'], 'spec.failurePolicy'))
-  if (paramKind) errors.push(...paramKindErrors(paramKind, 'spec.paramKind'))
+  else append(errors, oneOf(spec.failurePolicy, ['Fail', 'Ignore'], 'spec.failurePolicy'))
+  if (paramKind) append(errors, paramKindErrors(paramKind, 'spec.paramKind'))
   if (!matchConstraints) errors.push(fieldErrors.required('spec.matchConstraints'))
   else {
-    errors.push(...matchErrors(matchConstraints, 'spec.matchConstraints'))
+    append(errors, matchErrors(matchConstraints, 'spec.matchConstraints'))
     if (!matchConstraints.resourceRules?.length) {
       errors.push(fieldErrors.required('spec.matchConstraints.resourceRules'))
     }
   }
   const unchanged = before && equal(paramKind, before.paramKind) && equal(matchConditions, before.matchConditions ?? [])
   if (!unchanged) {
-    errors.push(...matchConditionErrors(matchConditions, 'spec.matchConditions', paramKind !== undefined, check))
+    append(errors, matchConditionErrors(matchConditions, 'spec.matchConditions', paramKind !== undefined, check))
   }
   return [...errors, ...variableErrors(spec, check), ...bodyErrors(policy, spec, check)]
 }
@@ -205,9 +205,9 @@ function bodyErrors(policy: KubeObject, spec: PolicySpec, check: ExpressionCheck
   auditAnnotations.forEach(({ key, valueExpression }, i) => {
     const field = `spec.auditAnnotations[${i}]`
     const { name } = policy.metadata
-    if (name) errors.push(...qualifiedName(`${name}/${key}`, `${field}.key`))
+    if (name) append(errors, qualifiedName(`${name}/${key}`, `${field}.key`))
     else errors.push(fieldErrors.invalid(`${field}.key`, key, 'requires metadata.name be non-empty'))
-    errors.push(...annotationErrors(valueExpression, `${field}.valueExpression`, scope, check))
+    append(errors, annotationErrors(valueExpression, `${field}.valueExpression`, scope, check))
     if (keys.has(key)) errors.push(fieldErrors.duplicate(`${field}.key`, key))
     keys.add(key)
   })
@@ -234,7 +234,7 @@ function validationErrors(
   const errors = expressionErrors(expression, 'validation', scope, at, check, 'expression is not specified')
   if (messageExpression !== '') {
     const messageScope = { ...scope, params: scope.params, authorizer: false }
-    errors.push(...messageExpressionErrors(messageExpression, `${field}.messageExpression`, messageScope, check))
+    append(errors, messageExpressionErrors(messageExpression, `${field}.messageExpression`, messageScope, check))
   }
   if (message !== '' && message.trim() === '') {
     errors.push(fieldErrors.invalid(`${field}.message`, message, 'must be non-empty if specified'))
@@ -348,8 +348,8 @@ function bindingErrors(binding: KubeObject): FieldError[] {
       errors.push(fieldErrors.invalid('spec.policyName', policyName, message))
     }
   }
-  if (paramRef) errors.push(...paramRefErrors(paramRef))
-  if (matchResources) errors.push(...matchErrors(matchResources, 'spec.matchResources'))
+  if (paramRef) append(errors, paramRefErrors(paramRef))
+  if (matchResources) append(errors, matchErrors(matchResources, 'spec.matchResources'))
   return [...errors, ...actionErrors(validationActions)]
 }
 
@@ -362,11 +362,11 @@ function paramRefErrors({
   const errors = pathSegmentErrors(name).map((message) => fieldErrors.invalid(`${field}.name`, name, message))
   const exclusive = 'name and selector are mutually exclusive'
   if (name !== '' && selector) errors.push(fieldErrors.forbidden(`${field}.name`, exclusive))
-  if (selector) errors.push(...labelSelectorErrors(selector, `${field}.selector`))
+  if (selector) append(errors, labelSelectorErrors(selector, `${field}.selector`))
   if (name !== '' && selector) errors.push(fieldErrors.forbidden(`${field}.selector`, exclusive))
   if (name === '' && !selector) errors.push(fieldErrors.required(field, 'one of name or selector must be specified'))
   if (!action) errors.push(fieldErrors.required(`${field}.parameterNotFoundAction`))
-  else errors.push(...oneOf(action, ['Deny', 'Allow'], `${field}.parameterNotFoundAction`))
+  else append(errors, oneOf(action, ['Deny', 'Allow'], `${field}.parameterNotFoundAction`))
   return errors
 }
 

@@ -1,4 +1,4 @@
-import { equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
+import { append, equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
 import type { Column, Definition, Strategy } from '../definitions/definition.js'
 import { ageColumn, column, createdAtColumn, nameColumn } from './columns.js'
 import { type Draft, defineKind } from './kind.js'
@@ -155,7 +155,7 @@ function bindingErrors(binding: KubeObject, old: KubeObject | undefined, namespa
   if (name === '') errors.push(fieldErrors.required('roleRef.name'))
   for (const message of pathSegmentErrors(name)) errors.push(fieldErrors.invalid('roleRef.name', name, message))
   subjectsOf(binding).forEach((subject, i) => {
-    errors.push(...subjectErrors(subject, namespaced, `subjects[${i}]`))
+    append(errors, subjectErrors(subject, namespaced, `subjects[${i}]`))
   })
   if (old && !equal(roleRefOf(old), roleRefOf(binding))) {
     const shown = { APIGroup: apiGroup, Kind: kind, Name: name }

@@ -1,4 +1,4 @@
-import { badRequest, type FieldError, fieldErrors, invalid, isObject, type KubeObject } from '@crosstie/kube'
+import { append, badRequest, type FieldError, fieldErrors, invalid, isObject, type KubeObject } from '@crosstie/kube'
 import type { Definition, Strategy } from '../definitions/definition.js'
 import { type Draft, defineKind } from './kind.js'
 import { requirementErrors } from './names.js'
@@ -128,7 +128,7 @@ function selectorErrors(attributes: unknown): FieldError[] {
       errors.push(fieldErrors.required(`${field}.requirements`, words))
     }
     requirements.forEach((requirement, i) => {
-      errors.push(...oneRequirement(name, requirement, `${field}.requirements[${i}]`))
+      append(errors, oneRequirement(name, requirement, `${field}.requirements[${i}]`))
     })
     return errors
   })

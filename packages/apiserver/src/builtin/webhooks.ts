@@ -1,4 +1,4 @@
-import { equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
+import { append, equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
 import type { Definition } from '../definitions/definition.js'
 import {
   type ClientConfig,
@@ -153,7 +153,7 @@ function webhookErrors(hook: Webhook, field: string, tolerates: Tolerance, mutat
   ]
   if (sideEffects === undefined || sideEffects === null) {
     errors.push(fieldErrors.required(`${field}.sideEffects`, `must specify one of ${effects.join(', ')}`))
-  } else errors.push(...oneOf(sideEffects, effects, `${field}.sideEffects`))
+  } else append(errors, oneOf(sideEffects, effects, `${field}.sideEffects`))
   if (timeout !== undefined && (timeout < 1 || timeout > 30)) {
     const words = 'the timeout value must be between 1 and 30 seconds'
     errors.push(fieldErrors.invalid(`${field}.timeoutSeconds`, timeout, words))

@@ -1,4 +1,4 @@
-import { equal, fieldErrors, fieldErrorText, quote, timestamp } from '@crosstie/kube'
+import { append, equal, fieldErrors, fieldErrorText, quote, timestamp } from '@crosstie/kube'
 import {
   approvalOf,
   type DefinitionCondition,
@@ -188,7 +188,7 @@ function nonStructural(crd: CustomResourceDefinition): Condition | undefined {
       const message = `failed to check validation schema for version ${name}: ${problem}`
       return { type, status: 'Unknown', reason: 'StructuralError', message }
     }
-    errors.push(...structuralErrors(root, `spec.versions[${i}].schema.openAPIV3Schema`))
+    append(errors, structuralErrors(root, `spec.versions[${i}].schema.openAPIV3Schema`))
   }
   if (errors.length === 0) return undefined
   const texts = [...new Set(errors.map(fieldErrorText))]

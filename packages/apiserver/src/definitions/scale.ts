@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrors, getOwn, isObject, type KubeObject } from '@crosstie/kube'
+import { append, type FieldError, fieldErrors, getOwn, isObject, type KubeObject } from '@crosstie/kube'
 import type { Subresources } from './definition.js'
 
 const { invalid } = fieldErrors
@@ -11,7 +11,7 @@ export function scaleErrors(
   statusOnly: boolean,
 ): FieldError[] {
   const errors = statusOnly ? [] : replicasErrors(object, scale.specReplicasPath)
-  errors.push(...replicasErrors(object, scale.statusReplicasPath))
+  append(errors, replicasErrors(object, scale.statusReplicasPath))
   if (scale.labelSelectorPath) {
     const found = find(object, scale.labelSelectorPath, 'string', (value) => typeof value === 'string')
     if ('error' in found) errors.push(invalid(scale.labelSelectorPath, '', found.error))

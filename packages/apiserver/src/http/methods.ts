@@ -7,6 +7,7 @@ import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import { get } from '../verbs/get.js'
 import { list } from '../verbs/list.js'
+import { Pace } from '../verbs/pace.js'
 import { type PatchType, patch } from '../verbs/patch.js'
 import type { Body, Request, WriteRequest } from '../verbs/request.js'
 import { getScale, patchScale, updateScale } from '../verbs/scale.js'
@@ -268,12 +269,13 @@ function requestOf({ served, route, user, warnings, annotations, exchange }: Cal
     warnings,
     annotations,
     signal: () => exchange.signal,
+    pace: new Pace(),
   }
 }
 
 function writeOf(call: Call, kind: string, name = call.route.name): WriteRequest {
   const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
-  const { served, namespace, subresource, user, warnings, annotations, signal } = requestOf(call)
+  const { served, namespace, subresource, user, warnings, annotations, signal, pace } = requestOf(call)
   const { dryRun, fieldManager, fieldManagerNamed, fieldValidation } = parameters
   // Spelled out: on the way of every write, spreading costs more than it says.
   return {
@@ -285,6 +287,7 @@ function writeOf(call: Call, kind: string, name = call.route.name): WriteRequest
     warnings,
     annotations,
     signal,
+    pace,
     dryRun,
     fieldManager,
     fieldManagerNamed,
@@ -346,12 +349,12 @@ function unknownMembers(operations: unknown): string[] {
 }
 
 function fromJson(raw: Buffer): Body {
-  const { value, duplicates } = decodeJson(raw, { strict: true })
+  const { value, duplicates } = decodeJson(raw, { strict: true, limited: true })
   return { value, strictErrors: duplicates.map((path) => `duplicate field "${path}"`), raw }
 }
 
 function fromYaml(raw: Buffer): Body {
-  return { ...decodeYaml(raw, { strict: true }), raw }
+  return { ...decodeYaml(raw, { strict: true, limited: true }), raw }
 }
 
 function reply({ exchange, route, served, warnings, site }: Call): Reply {

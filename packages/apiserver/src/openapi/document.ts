@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { stringify } from '@crosstie/kube'
+import { append, stringify } from '@crosstie/kube'
 import type { Definition, Version } from '../definitions/definition.js'
 import { fragmentOf } from './fragment.js'
 import { encodeGnostic } from './gnostic.js'
@@ -152,7 +152,7 @@ function contents(
       const fragment = fragmentOf(definition, version, dialect)
       for (const part of fragment.models) models.set(part.name, part)
       addModels(fragment.needs, models, dialect)
-      paths.push(...fragment.paths)
+      append(paths, fragment.paths)
     }
   }
   addGroupKinds(models, groups)

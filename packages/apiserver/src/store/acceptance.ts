@@ -74,6 +74,7 @@ export class Acceptance {
     const bytes = bytesOf(object, this.#slabs)
     if (write.do === 'put') checkSize(write, bytes.length, tip)
     const now = new Version(this.#parsed, key, revision, bytes, deleted)
+    now.repeats = deleted && write.object === undefined
     this.#parsed.keep(now, object)
     const type = deleted ? 'DELETED' : tip ? 'MODIFIED' : 'ADDED'
     return { type, key, revision, now, before: tip }

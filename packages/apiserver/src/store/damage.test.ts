@@ -271,3 +271,19 @@ test('power that fails at any step of the first two lives leaves a store that op
     }
   }
 })
+
+test('a log that was cut after a clean stop is refused; one that a crash tore is not', async () => {
+  for (const closed of [true, false]) {
+    const { disk, ends } = await smallLog(closed)
+    const content = contentOf(disk)
+    const cut = new SimulatedDisk(seeded(1))
+    for (const [path, bytes] of disk.contents()) {
+      const file = await cut.open(path, 'create')
+      await file.write(path === LOG ? content.subarray(0, ends[2]) : bytes, 0)
+      await file.close()
+    }
+    if (closed)
+      await assert.rejects(open(cut), /at the last clean stop the log went up to revision \d+, now it ends at/)
+    else await (await open(cut)).close()
+  }
+})

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@crosstie/kube'
+import { recordCleanStop } from './clean-stop.js'
 import { type Batch, EmbeddedStore, type Health, type Journal } from './embedded.js'
 import { type Files, nodeFiles } from './files.js'
 import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
@@ -28,6 +29,15 @@ export interface StoreOptions {
   readonly logSizes?: LogSizes
   readonly files?: Files
   readonly health?: Health
+  /** Receives one line about something that is wrong but does not keep the store from opening. */
+  readonly warn?: (message: string) => void
+}
+
+const CLOCK_BEHIND_MS = 60_000
+
+function clockBehind(milliseconds: number): string {
+  const minutes = Math.round(milliseconds / 60_000)
+  return `the newest change in the store was written ${minutes} min in the future. The clock of this machine is behind, or was ahead when it was written: correct the clock and start again`
 }
 
 const SNAPSHOT_BYTES = 32 << 20
@@ -57,6 +67,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const keyring = await Keyring.read(keyFile)
     const loaded = await load({ files, directory: dataDir, state, parsed, horizon, keyring })
     if (encryption) await keyring.ensureKey()
+    const ahead = (horizon.newestTime ?? 0) - clock.now()
+    if (ahead > CLOCK_BEHIND_MS) options.warn?.(clockBehind(ahead))
     horizon.advance(clock.now())
     const encode = keyring.encoder(encryption?.encrypt ?? (() => false))
     const { snapshotBytes = SNAPSHOT_BYTES, logSizes = defaultLogSizes } = options
@@ -126,8 +138,9 @@ class DurableJournal implements Journal {
   async close(): Promise<void> {
     this.#closing = true
     await this.#tidying
-    const { state, clock, lock } = this.#parts
+    const { files, dataDir, state, clock, lock } = this.#parts
     await this.#log.close(state.revision, state.compacted, clock.now())
+    await recordCleanStop(files, dataDir, this.#store, state.revision)
     await lock.release()
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openStore } from './durable.js'
 import { StoreWriteError } from './failures.js'
-import { create, put, specOf, stateOf } from './scenario.js'
+import { create, put, remove, specOf, stateOf } from './scenario.js'
 import { SimulatedDisk, seeded } from './simulated-disk.js'
 import type { Change } from './store.js'
 
@@ -150,4 +150,24 @@ test('a disk with a little space left is not filled up with attempts, and takes 
     assert.deepEqual(stateOf(again), state)
     await again.close()
   }
+})
+
+test('a large object can be deleted on a full disk, and stays deleted with its last state', async () => {
+  const disk = new SimulatedDisk(seeded(1))
+  const store = await openStore(options(disk))
+  await store.write([create('/t/things/large', { text: 'x'.repeat(500_000) })])
+  disk.free = 30_000
+  await assert.rejects(store.write([put('/t/things/large', { text: 'y'.repeat(500_000) })]), StoreWriteError)
+  const before = store.revision
+  await store.write([remove('/t/things/large')])
+  assert.equal(store.get('/t/things/large'), undefined)
+  await store.close()
+  disk.free = Number.POSITIVE_INFINITY
+  const again = await openStore(options(disk))
+  assert.equal(again.get('/t/things/large'), undefined)
+  const [change] = again.changesSince(before)
+  assert.equal(change!.type, 'DELETED')
+  assert.ok(JSON.stringify(specOf(change!.now)).length > 500_000)
+  assert.equal(change!.now.object.metadata.resourceVersion, String(change!.revision))
+  await again.close()
 })

@@ -34,6 +34,11 @@ export class Horizon {
     else this.#marks.push({ time, revision: this.#state.revision })
   }
 
+  /** When the newest change was written, as far as it is still in the log. */
+  get newestTime(): number | undefined {
+    return this.#marks.at(-1)?.time
+  }
+
   compact(revision: number): void {
     this.#state.compacted = Math.max(this.#state.compacted, revision)
     this.#forget()

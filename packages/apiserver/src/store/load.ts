@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { checkCleanStop } from './clean-stop.js'
 import { StoreCorruptError } from './failures.js'
 import type { Files } from './files.js'
 import { Encoding, eachRecord, type Frame, type FrameRecord, Kind, Operation } from './frame.js'
@@ -9,7 +10,7 @@ import { type FoundLog, findLog, type LogFiles, readLog } from './recovery.js'
 import { Slabs } from './slabs.js'
 import { readSnapshot, readSnapshotHeader } from './snapshot.js'
 import { FIRST_REVISION, type State } from './state.js'
-import { type Parsed, Version } from './version.js'
+import { bytesOf, type Parsed, Version, withRevision } from './version.js'
 
 export interface Loading {
   readonly files: Files
@@ -53,6 +54,7 @@ export async function load(loading: Loading): Promise<Loaded> {
   const replay = new Replay(loading, values, bases.at(-1)!)
   const log = await readLog(files, found, base, (frame, file) => replay.apply(frame, file))
   checkBelongTogether(loading, snapshots, store, log)
+  await checkCleanStop(files, directory, store ?? log.store, Math.max(base, log.revision))
   state.revision = Math.max(base, log.revision)
   const outdated = snapshots.filter((revision) => revision < base).map(snapshotFile)
   await removeStale(loading, [...names.filter((name) => LEFTOVER.test(name)), ...outdated, ...log.stale])
@@ -187,7 +189,11 @@ class Replay {
     const before = state.head(key)
     if (deleted && !before)
       throw new StoreCorruptError(file, 0, `revision ${revision} deletes ${key}, which is not there`)
-    const now = new Version(parsed, key, revision, this.#copy(this.#values.of(record)), deleted)
+    const value =
+      deleted && record.value.length === 0
+        ? bytesOf(withRevision(before!.object, revision), this.#slabs)
+        : this.#copy(this.#values.of(record))
+    const now = new Version(parsed, key, revision, value, deleted)
     const type = deleted ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'
     state.apply({ type, key, revision, now, before })
   }

@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import type { Batch } from './embedded.js'
 import { StoreWriteError } from './failures.js'
 import { type Files, type OpenFile, writeAll } from './files.js'
-import { aligned, FrameBuilder, type FrameFields, Kind, Operation } from './frame.js'
+import { aligned, Encoding, FrameBuilder, type FrameFields, Kind, Operation } from './frame.js'
 import type { Encode } from './keyring.js'
+import type { Change } from './store.js'
+import { Version } from './version.js'
 
 /**
  * Every frame of the log begins on a block of its own, so that writing one never
@@ -72,6 +74,14 @@ interface Segment {
   position: number
   prepared: number
   checksum: number
+}
+
+/** A deletion that adds nothing to the state before it. Reading the log takes its value from there. */
+const nothing = { encoding: Encoding.plain, value: Buffer.alloc(0) } as const
+
+/** A few bytes, whatever the size of the object: deletions must find room on a full disk. */
+function repeats({ type, now }: Change): boolean {
+  return type === 'DELETED' && now instanceof Version && now.repeats
 }
 
 export function segmentFile(sequence: number): string {
@@ -162,7 +172,7 @@ export class Log {
     builder.begin()
     for (const change of changes) {
       const operation = change.type === 'DELETED' ? Operation.delete : Operation.put
-      const { encoding, value } = this.#options.encode(change.now)
+      const { encoding, value } = repeats(change) ? nothing : this.#options.encode(change.now)
       builder.record(operation, encoding, change.revision, change.key, value)
     }
   }

@@ -14,6 +14,8 @@ export class Version implements Stored {
   readonly deleted: boolean
   /** The state before this one, until compaction forgets it. */
   previous: Version | undefined
+  /** A deletion whose object is the one before, with the revision of the deletion. */
+  repeats = false
   /** Something newer has taken its place. */
   past: boolean
   /** Held by `Parsed` alone: the object, a weak reference to it, or nothing yet. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   alreadyExists,
+  append,
   finalizerWarnings,
   forbidden,
   type KubeObject,
@@ -17,6 +18,7 @@ import { PreconditionError } from '../store/store.js'
 import { commitPut, settled } from './commit.js'
 import { named } from './names.js'
 import { withoutDuplicateOwners } from './owners.js'
+import { isLong, rest } from './pace.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
 import { checkValid } from './validate.js'
@@ -24,7 +26,9 @@ import { checkValid } from './validate.js'
 /** POST: the whole life of one create, from body to stored. */
 export async function create(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const { strategy } = request.served.definition
+  if (isLong(request)) await rest(request)
   const decoded = decode(request, body)
+  if (isLong(request)) await rest(request)
   if (strategy.answer) {
     const question = withNamespace(request, decoded)
     const review = admissionOf(engine, request, 'CREATE')
@@ -53,13 +57,15 @@ export async function createDecoded(
   const tracked = options.tracked
     ? decoded
     : await track(engine, request, withoutDuplicateOwners(request, decoded, false))
+  if (isLong(request)) await rest(request)
   const review = admissionOf(engine, request, 'CREATE')
   const admitted = review ? await review.mutate(tracked, undefined) : tracked
   const judged = born(engine, request, withoutDuplicateOwners(request, admitted, true))
   const context = contextOf(engine, request)
   served.definition.strategy.prepare?.(judged as Record<string, unknown>, undefined, context)
   checkValid(request, judged, undefined, context)
-  if (served.definition.crd) request.warnings.push(...finalizerWarnings(judged.metadata))
+  if (isLong(request)) await rest(request)
+  if (served.definition.crd) append(request.warnings, finalizerWarnings(judged.metadata))
   if (review) await review.validate(judged, undefined)
   await served.definition.strategy.authorizeWrite?.(judged, undefined, context)
   const object = options.tracked ? withoutNulls(request, judged) : judged

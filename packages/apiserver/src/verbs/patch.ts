@@ -18,6 +18,7 @@ import { UnfitError } from '../admission/unfit.js'
 import type { Engine } from '../engine.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
+import { isLong, rest } from './pace.js'
 import { type Body, type Outcome, resetFieldsOf, type WriteRequest } from './request.js'
 import { checkRevision, checkUid, modify, type Proposal } from './update.js'
 
@@ -32,11 +33,14 @@ export interface PatchBody extends Body {
 export async function patch(engine: Engine, request: WriteRequest, body: PatchBody): Promise<Outcome> {
   if (body.type === 'apply') return await apply(engine, request, body)
   if (body.type === 'strategic' && request.served.definition.crd) throw unsupportedStrategic()
-  return await modify(engine, request, (live) => {
-    const patched = patchOf(request, live, body)
+  const proposal = (live: KubeObject, patched: KubeObject): Proposal => {
     const object = sameAsUrl(request, patchedObject(engine, request, patched, body))
     checkRevision(request, object, live, request.served.definition.strategy.unconditionalUpdate)
     return { object }
+  }
+  return await modify(engine, request, (live) => {
+    const patched = patchOf(request, live, body)
+    return isLong(request) ? rest(request).then(() => proposal(live, patched)) : proposal(live, patched)
   })
 }
 
@@ -122,6 +126,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
   const { served, namespace, name, subresource } = request
   const applied = appliedOf(request, body)
   const settle = async (live: KubeObject | undefined): Promise<Proposal> => {
+    if (isLong(request)) await rest(request)
     const { object } = await served.fields.applyPatch({
       live,
       applied,
@@ -136,6 +141,7 @@ async function apply(engine: Engine, request: WriteRequest, body: PatchBody): Pr
     if (request.fieldValidation === 'Strict' && body.strictErrors.length > 0) {
       throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${body.strictErrors.join(', ')}`)
     }
+    if (isLong(request)) await rest(request)
     return { object: sameAsUrl(request, merged(request, object, applied)), tracked: true }
   }
   // The object may come or go between our look and our write: then look again.

@@ -4,6 +4,7 @@ import type { WriteContext } from '../definitions/definition.js'
 import type { Engine } from '../engine.js'
 import type { Served, View } from '../serving/served.js'
 import type { Stored } from '../store/store.js'
+import type { Pace } from './pace.js'
 
 /** What a verb is asked about, by whom; the same for HTTP and for callers in the process. */
 export interface Request {
@@ -20,6 +21,8 @@ export interface Request {
   readonly annotations?: Map<string, string>
   /** Aborts when nobody waits for the answer any more. Asked for only by what waits long: making one costs. */
   signal?(): AbortSignal | undefined
+  /** Divides long work into slices; absent for callers in the process. */
+  readonly pace?: Pace
 }
 
 export interface WriteRequest extends Request {

@@ -1,4 +1,5 @@
 import {
+  append,
   conflict,
   equal,
   fieldErrors,
@@ -18,6 +19,7 @@ import { commit, commitPut, settled } from './commit.js'
 import { checkMayCreate, createDecoded } from './create.js'
 import { sameAsUrl } from './names.js'
 import { withoutDuplicateOwners } from './owners.js'
+import { isLong, rest } from './pace.js'
 import { type Body, contextOf, type Outcome, outcomeOf, resetFieldsOf, unstored, type WriteRequest } from './request.js'
 import { imagined, toStorage, withoutNulls } from './storage.js'
 import { turnsOf } from './turns.js'
@@ -29,7 +31,9 @@ const RETRY_MAX_MS = 34_000
 /** PUT: replaces an object, or its status. */
 export async function update(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const { served } = request
+  if (isLong(request)) await rest(request)
   const object = withoutDuplicateOwners(request, sameAsUrl(request, decode(request, body)), false)
+  if (isLong(request)) await rest(request)
   const { unconditionalUpdate, createOnUpdate } = served.definition.strategy
   if (!engine.store.tip(served.key(request.namespace, request.name)) && createOnUpdate && !request.subresource) {
     checkMayCreate(engine, request)
@@ -169,13 +173,15 @@ async function settle(
         resetFields: resetFieldsOf(request),
       })
   const tracked = tracking instanceof Promise ? await tracking : tracking
+  if (isLong(request)) await rest(request)
   const { admitted } = proposal
   const review = admissionOf(engine, request, 'UPDATE', undefined, admitted?.view)
   const mutated = review ? await mutatedBy(review, tracked, live, admitted) : tracked
   const next = mutated === tracked ? tracked : prepare(mutated)
   const object = nextGeneration(request, withoutDuplicateOwners(request, next, true), live)
   checkValid(request, object, live, context)
-  if (served.definition.crd) request.warnings.push(...finalizerWarnings(object.metadata, live.metadata))
+  if (isLong(request)) await rest(request)
+  if (served.definition.crd) append(request.warnings, finalizerWarnings(object.metadata, live.metadata))
   if (review) await review.validate(admitted ? admitted.show(object) : object, admitted?.old ?? live)
   await strategy.authorizeWrite?.(object, live, context)
   return object

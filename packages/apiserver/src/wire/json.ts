@@ -1,5 +1,6 @@
 import type { Json } from '@crosstie/kube'
 import { parseExactly } from './json-exact.js'
+import { checkFieldCount } from './limits.js'
 
 /** What a body said, and the fields it said twice (`metadata.name`), as strict decoding reports them. */
 export interface Decoded {
@@ -10,6 +11,8 @@ export interface Decoded {
 export interface DecodeOptions {
   /** Look for fields that appear twice. Otherwise the last one silently wins. */
   readonly strict?: boolean
+  /** Refuse more fields than a request may have, before they are read. */
+  readonly limited?: boolean
 }
 
 const none: readonly string[] = []
@@ -23,6 +26,7 @@ const none: readonly string[] = []
 export function decodeJson(input: Uint8Array | string, options: DecodeOptions = {}): Decoded {
   const text = typeof input === 'string' ? input : utf8(input)
   const members = scan(text)
+  if (options.limited) checkFieldCount(members)
   if (members === NEEDS_EXACT) return parseExactly(text)
   let value: Json
   try {

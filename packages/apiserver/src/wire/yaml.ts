@@ -1,4 +1,4 @@
-import { type Json, NESTING_MAX, setOwn } from '@crosstie/kube'
+import { type Json, NESTING_MAX, StatusError, setOwn } from '@crosstie/kube'
 import {
   type AliasEvent,
   EVENT_ALIAS,
@@ -16,6 +16,7 @@ import {
 } from 'js-yaml'
 import { type DecodeOptions, decodeJson } from './json.js'
 import { JsonSyntaxError } from './json-exact.js'
+import { checkFieldCount, checkYamlSize } from './limits.js'
 import { resolvePlain } from './yaml-scalar.js'
 
 export { encodeYaml } from './yaml-encode.js'
@@ -37,16 +38,20 @@ export interface DecodedYaml {
  */
 export function decodeYaml(input: Uint8Array | string, options: DecodeOptions = {}): DecodedYaml {
   const text = typeof input === 'string' ? input : Buffer.from(input).toString('utf8')
-  return decodeAsJson(text) ?? new Decoder(firstDocument(text), options.strict ?? false).decode()
+  const json = decodeAsJson(text, options)
+  if (json) return json
+  if (options.limited) checkYamlSize(text.length)
+  return new Decoder(firstDocument(text), options).decode()
 }
 
 /** Most YAML that machines send is JSON. Repeated keys are worded by the YAML reader. */
-function decodeAsJson(text: string): DecodedYaml | undefined {
+function decodeAsJson(text: string, { limited }: DecodeOptions): DecodedYaml | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   try {
-    const { value, duplicates } = decodeJson(text, { strict: true })
+    const { value, duplicates } = decodeJson(text, { strict: true, limited })
     return duplicates.length === 0 ? { value, strictErrors: [] } : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof StatusError) throw error
     return undefined
   }
 }
@@ -67,20 +72,24 @@ const COMPLAINTS_MAX = 100
 class Decoder {
   readonly #text: string
   readonly #strict: boolean
+  readonly #limited: boolean
   readonly #anchors = new Map<string, number>()
-  readonly #open = new Set<number>()
+  /** Where the sequences and mappings start that are being read. */
+  readonly #reading = new Set<number>()
   readonly #complaints: string[] = []
   #events: readonly Event[] = []
   #at = 0
   #decoded = 0
+  #fields = 0
   #aliased = 0
   #aliasDepth = 0
   /** Aliases can nest what the text does not. */
   #depth = 0
 
-  constructor(text: string, strict: boolean) {
+  constructor(text: string, { strict = false, limited = false }: DecodeOptions) {
     this.#text = text
     this.#strict = strict
+    this.#limited = limited
   }
 
   decode(): DecodedYaml {
@@ -125,8 +134,18 @@ class Decoder {
     }
   }
 
-  #enter(): void {
+  /** Enters the sequence or mapping whose first event was just passed. */
+  #enter(): number {
     if (++this.#depth > NESTING_MAX) throw tooDeep()
+    const start = this.#at - 1
+    this.#reading.add(start)
+    return start
+  }
+
+  #leave(start: number): void {
+    this.#depth--
+    this.#reading.delete(start)
+    this.#at++
   }
 
   #remember(event: Event): void {
@@ -149,46 +168,31 @@ class Decoder {
     const name = this.#text.slice(alias.anchorStart, alias.anchorEnd)
     const target = this.#anchors.get(name)
     if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`)
-    // Until its end, a node's events are still being read: an alias in it means itself.
-    if (this.#open.has(target) || this.#isInside(target)) {
+    if (this.#reading.has(target)) {
       throw new YamlError(`yaml: anchor '${name}' value contains itself`)
     }
     const back = this.#at
-    this.#open.add(target)
     this.#aliasDepth++
     this.#at = target
     const result = read()
     this.#aliasDepth--
-    this.#open.delete(target)
     this.#at = back
     return result
   }
 
-  /** Does the node that starts there still have its end before us? */
-  #isInside(target: number): boolean {
-    let depth = 0
-    for (let i = target; i < this.#at - 1; i++) {
-      const { type } = this.#events[i]!
-      if (type === EVENT_MAPPING || type === EVENT_SEQUENCE) depth++
-      else if (type === EVENT_POP) depth--
-      if (depth === 0) return false
-    }
-    return true
-  }
-
   #sequence(): Json {
     const items: Json[] = []
-    this.#enter()
+    const start = this.#enter()
     while (this.#events[this.#at]!.type !== EVENT_POP) items.push(this.#value())
-    this.#depth--
-    this.#at++
+    this.#leave(start)
     return items
   }
 
   /** Reads pairs up to the mapping's end. */
   #fill(mapping: Record<string, unknown>): void {
-    this.#enter()
+    const start = this.#enter()
     while (this.#events[this.#at]!.type !== EVENT_POP) {
+      if (this.#limited) checkFieldCount(++this.#fields)
       if (this.#isMergeKey(this.#events[this.#at]!)) {
         this.#at++
         this.#merge(mapping)
@@ -207,8 +211,7 @@ class Decoder {
       }
       setOwn(mapping, name, this.#value())
     }
-    this.#depth--
-    this.#at++
+    this.#leave(start)
   }
 
   #isMergeKey(event: Event): boolean {
@@ -224,6 +227,8 @@ class Decoder {
     else if (event.type === EVENT_ALIAS) this.#follow(event, () => this.#mergeMapping(mapping))
     else if (event.type === EVENT_SEQUENCE) {
       const starts: number[] = []
+      const list = this.#at - 1
+      this.#reading.add(list)
       while (this.#events[this.#at]!.type !== EVENT_POP) {
         starts.push(this.#at)
         this.#value()
@@ -234,6 +239,7 @@ class Decoder {
         this.#at = start
         this.#mergeItem(mapping)
       }
+      this.#reading.delete(list)
       this.#at = end
     } else throw mergeError()
   }

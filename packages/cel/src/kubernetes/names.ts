@@ -11,6 +11,42 @@ const subdomain = `${label}(\\.${label})*`
 const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 
+// A request can hold a hundred thousand bad names, so the texts of the rules are built once.
+const labelRule = regexError(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  label,
+  'my-name',
+  '123-abc',
+)
+const subdomainRule = regexError(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  subdomain,
+  'example.com',
+)
+const labelValueRule = regexError(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  `(${qualified})?`,
+  'MyValue',
+  'my_value',
+  '12345',
+)
+const configKeyRule = regexError(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  '[-._a-zA-Z0-9]+',
+  'key.name',
+  'KEY_NAME',
+  'key-name',
+)
+const qualifiedRule = regexError(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  qualified,
+  'MyName',
+  'my.name',
+  '123-abc',
+)
+const namePartRule = `name part ${qualifiedRule}`
+const qualifiedNameRule = `a qualified name ${qualifiedRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`
+
 const labelExpression = whole(label)
 const subdomainExpression = whole(subdomain)
 const label1035Expression = whole(label1035)
@@ -22,18 +58,14 @@ export function isDNS1123Label(value: string): string[] {
   const errors = tooLong(value, 63)
   if (labelExpression.test(value)) return errors
   if (subdomainExpression.test(value)) return [...errors, 'must not contain dots']
-  const rule =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
-  return [...errors, regexError(rule, label, 'my-name', '123-abc')]
+  return [...errors, labelRule]
 }
 
 /** Labels joined by dots, at most 253 in all. */
 export function isDNS1123Subdomain(value: string): string[] {
   const errors = tooLong(value, 253)
   if (subdomainExpression.test(value)) return errors
-  const rule =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
-  return [...errors, regexError(rule, subdomain, 'example.com')]
+  return [...errors, subdomainRule]
 }
 
 /** A label that starts with a letter. */
@@ -58,23 +90,15 @@ export function isWildcardDNS1123Subdomain(value: string): string[] {
 export function isQualifiedName(value: string): string[] {
   const parts = value.split('/')
   if (parts.length > 2) {
-    return [
-      `a qualified name ${qualifiedRule()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-    ]
+    return [qualifiedNameRule]
   }
   const errors: string[] = []
   if (parts.length === 2) errors.push(...prefixErrors(parts[0]!))
   const name = parts.at(-1)!
   if (name === '') errors.push('name part must be non-empty')
-  errors.push(...tooLong(name, 63).map((error) => `name part ${error}`))
-  if (!qualifiedExpression.test(name)) errors.push(`name part ${qualifiedRule()}`)
+  for (const error of tooLong(name, 63)) errors.push(`name part ${error}`)
+  if (!qualifiedExpression.test(name)) errors.push(namePartRule)
   return errors
-}
-
-function qualifiedRule(): string {
-  const rule =
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-  return regexError(rule, qualified, 'MyName', 'my.name', '123-abc')
 }
 
 function prefixErrors(prefix: string): string[] {
@@ -85,9 +109,7 @@ function prefixErrors(prefix: string): string[] {
 export function isValidLabelValue(value: string): string[] {
   const errors = tooLong(value, 63)
   if (labelValueExpression.test(value)) return errors
-  const rule =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-  return [...errors, regexError(rule, `(${qualified})?`, 'MyValue', 'my_value', '12345')]
+  return [...errors, labelValueRule]
 }
 
 /** Anything that can be one segment of a URL's path. */
@@ -104,8 +126,7 @@ export function isValidPathSegmentPrefix(value: string): string[] {
 export function isConfigMapKey(value: string): string[] {
   const errors = tooLong(value, 253)
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) {
-    const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-    errors.push(regexError(rule, '[-._a-zA-Z0-9]+', 'key.name', 'KEY_NAME', 'key-name'))
+    errors.push(configKeyRule)
   }
   if (value === '.' || value === '..') errors.push(`must not be '${value}'`)
   else if (value.startsWith('..')) errors.push("must not start with '..'")

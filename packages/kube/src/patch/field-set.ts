@@ -132,15 +132,17 @@ const INTERNED_MAX = 20_000
 /** Longer ones are rare, and a cache of them could be made to eat the memory. */
 const INTERNED_LENGTH_MAX = 128
 const interned = new Map<string, string>()
+let overflows = 0
 
 /** `f:name`. Names come back all the time, and making the same key anew each time is dear. */
 export function fieldElement(name: string): string {
   if (name.length > INTERNED_LENGTH_MAX) return `f:${name}`
   let element = interned.get(name)
   if (element === undefined) {
-    if (interned.size >= INTERNED_MAX) interned.clear()
     element = `f:${name}`
-    interned.set(name, element)
+    // Emptied from time to time only: one object with many more names than fit must not empty it over and over.
+    if (interned.size >= INTERNED_MAX && ++overflows % INTERNED_MAX === 0) interned.clear()
+    if (interned.size < INTERNED_MAX) interned.set(name, element)
   }
   return element
 }
@@ -255,18 +257,30 @@ function inOrder(keys: readonly string[]): boolean {
 /** Puts the elements of one node in upstream's order. */
 function sortElements(elements: string[]): string[] {
   if (elements.every((element) => element[0] === 'f')) return elements.sort()
-  return elements.sort(compareElements)
+  // Parsed once each, not in every comparison.
+  const keyed = elements.map((element) => ({ element, content: contentOf(element) }))
+  keyed.sort((a, b) => compareContents(a.element, a.content, b.element, b.content))
+  return keyed.map(({ element }) => element)
 }
 
 const ranks: Readonly<Record<string, number>> = { '.': -1, f: 0, k: 1, v: 2, i: 3 }
 
 function compareElements(a: string, b: string): number {
+  return compareContents(a, contentOf(a), b, contentOf(b))
+}
+
+/** What an element is compared by: the parsed keys or value of a list element. */
+function contentOf(element: string): unknown {
+  return element[0] === 'k' || element[0] === 'v' ? parsed(element) : undefined
+}
+
+function compareContents(a: string, contentA: unknown, b: string, contentB: unknown): number {
   if (a[0] !== b[0]) return (ranks[a[0]!] ?? 4) - (ranks[b[0]!] ?? 4)
   switch (a[0]) {
     case 'k':
-      return compareKeys(parsed(a) as Record<string, unknown>, parsed(b) as Record<string, unknown>)
+      return compareKeys(contentA as Record<string, unknown>, contentB as Record<string, unknown>)
     case 'v':
-      return compareValues(parsed(a), parsed(b))
+      return compareValues(contentA, contentB)
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2))
     default:
@@ -280,9 +294,9 @@ function parsed(element: string): unknown {
   if (element.length > INTERNED_LENGTH_MAX) return JSON.parse(element.slice(2)) as unknown
   let content = contents.get(element)
   if (content === undefined) {
-    if (contents.size >= INTERNED_MAX) contents.clear()
     content = JSON.parse(element.slice(2)) as unknown
-    contents.set(element, content)
+    if (contents.size >= INTERNED_MAX && ++overflows % INTERNED_MAX === 0) contents.clear()
+    if (contents.size < INTERNED_MAX) contents.set(element, content)
   }
   return content
 }
@@ -369,6 +383,10 @@ const sharedSets = new Map<string, FieldSet>()
  */
 export function shared(set: FieldSet): FieldSet {
   if (decoded.get(set) === set) return set
+  if (isLarge(set, { left: SHARED_LETTERS_MAX / 8 })) {
+    decoded.set(set, set)
+    return set
+  }
   const text = JSON.stringify(set)
   const known = sharedSets.get(text)
   if (known) return known
@@ -378,6 +396,14 @@ export function shared(set: FieldSet): FieldSet {
   }
   if (set !== LEAF) decoded.set(set, set)
   return set
+}
+
+/** Whether a set has more elements than are left. Large sets are rarely equal, and comparing them costs much. */
+function isLarge(set: FieldSet, budget: { left: number }): boolean {
+  for (const key in set) {
+    if (--budget.left < 0 || isLarge(set[key]!, budget)) return true
+  }
+  return false
 }
 
 function decodeNode(given: Record<string, unknown>): FieldSet {

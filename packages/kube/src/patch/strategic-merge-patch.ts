@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { type JSONSchemaProps, printJson } from '@crosstie/cel/kubernetes'
 import { badRequest, StatusError } from '../errors.js'
 import { equal, getOwn, isObject, setOwn } from '../json.js'
 import { goText, goType } from './gotext.js'
@@ -136,10 +136,10 @@ function liveOrderAfter(live: readonly unknown[], patched: readonly unknown[], l
   if (list.strategy !== 'merge') return live
   const key = (item: unknown) => valueIn(item, list.mergeKey)
   const isDeleted = (item: unknown) => isObject(item) && getOwn(item, DIRECTIVE) === 'delete'
-  const deleted = patched.filter(isDeleted).map(key)
-  const kept = live.filter((item) => !includes(deleted, key(item)))
-  const known = kept.map(key)
-  const added = patched.filter((item) => !isDeleted(item) && !includes(known, key(item)))
+  const deleted = new Set(patched.filter(isDeleted).map((item) => identityOf(key(item))))
+  const kept = live.filter((item) => !deleted.has(identityOf(key(item))))
+  const known = new Set(kept.map((item) => identityOf(key(item))))
+  const added = patched.filter((item) => !isDeleted(item) && !known.has(identityOf(key(item))))
   return [...kept, ...added.slice(0, live.length - kept.length)]
 }
 
@@ -226,9 +226,17 @@ function mergeListField(
   if (list.strategy !== 'merge' && !deletes) return patch
   if (live.length === 0 && patch.length === 0) return live
   if (elementKind([live, patch]) === 'map') return mergeMaps(live, patch, list)
-  if (deletes) return live.filter((item) => !includes(patch, item))
-  const both: unknown[] = []
-  for (const item of [...live, ...patch]) if (!includes(both, item)) both.push(item)
+  if (deletes) {
+    const gone = new Positions(patch)
+    return live.filter((item) => gone.of(item) < 0)
+  }
+  const seen = new Set<unknown>()
+  const both = [...live, ...patch].filter((item) => {
+    const key = identityOf(item)
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
   const [named, others] = partition(both, patch, list.mergeKey)
   return interleave(named, others, patch, live, undefined)
 }
@@ -253,47 +261,69 @@ function mergeMaps(live: readonly unknown[], patch: readonly unknown[], list: Li
   let base = live as readonly JsonMap[]
   let plain: JsonMap[] = []
   let replace = false
+  const deleted = new Set<unknown>()
   for (const item of patch as readonly JsonMap[]) {
     const directive = getOwn(item, DIRECTIVE)
     if (directive === undefined) plain.push(item)
     else if (directive === 'replace') replace = true
-    else if (directive === 'delete') {
-      const value = keyValue(item, mergeKey)
-      base = base.filter((other) => !equal(getOwn(other, mergeKey), value))
-    } else if (directive === 'merge') throw failure('merging lists cannot yet be specified in the patch')
+    else if (directive === 'delete') deleted.add(identityOf(keyValue(item, mergeKey)))
+    else if (directive === 'merge') throw failure('merging lists cannot yet be specified in the patch')
     else throw failure(`unknown patch type: ${goText(directive)} in map: ${goText(item)}`)
   }
+  if (deleted.size > 0) base = base.filter((other) => !deleted.has(identityOf(getOwn(other, mergeKey))))
   if (replace) {
     base = plain
     plain = []
   }
   const merged = [...base]
+  const places = new Positions(base, mergeKey)
   for (const item of plain) {
-    const value = keyValue(item, mergeKey)
-    const at = merged.findIndex((other) => equal(getOwn(other, mergeKey), value))
-    if (at < 0) merged.push(item)
+    const at = places.of(item, keyValue(item, mergeKey))
+    if (at < 0) places.add(merged.push(item) - 1, item)
     else merged[at] = mergeMap(merged[at]!, item, items)
   }
   const [named, others] = partition(merged, plain, mergeKey)
   return interleave(named, others, plain, base, mergeKey)
 }
 
-function includes(list: readonly unknown[], item: unknown): boolean {
-  return list.some((other) => equal(other, item))
+/** One text or value for all that are equal, so that lists are searched by a map and not one by the other. */
+function identityOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  return `\u0000${printJson(value)}`
+}
+
+/** Where each value of a list stands first. */
+class Positions {
+  readonly #places = new Map<unknown, number>()
+  readonly #mergeKey: string | undefined
+
+  constructor(list: readonly unknown[], mergeKey?: string) {
+    this.#mergeKey = mergeKey
+    for (let i = 0; i < list.length; i++) this.add(i, list[i])
+  }
+
+  add(place: number, item: unknown): void {
+    const key = identityOf(valueIn(item, this.#mergeKey))
+    if (!this.#places.has(key)) this.#places.set(key, place)
+  }
+
+  of(item: unknown, value: unknown = valueIn(item, this.#mergeKey)): number {
+    return this.#places.get(identityOf(value)) ?? -1
+  }
 }
 
 /** Splits a list into what another list has too, and the rest. */
 function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: string): [unknown[], unknown[]] {
   const named: unknown[] = []
   const others: unknown[] = []
+  const places = new Positions(by, mergeKey === '' ? undefined : mergeKey)
+  const stray = mergeKey === '' ? -1 : by.findIndex((other) => !isObject(other))
   for (const item of items) {
-    const value = keyValue(item, mergeKey)
-    const found = by.some((other) => {
-      if (mergeKey === '') return equal(other, value)
-      if (!isObject(other)) throw failure(`value for key ${by.indexOf(other)} is not a map`)
-      return equal(getOwn(other, mergeKey), value)
-    })
-    if (found) named.push(item)
+    const at = places.of(item, keyValue(item, mergeKey))
+    // Upstream stops at the first that matches, and complains about what is no map before it.
+    if (stray >= 0 && (at < 0 || at > stray)) throw failure(`value for key ${stray} is not a map`)
+    if (at >= 0) named.push(item)
     else others.push(item)
   }
   return [named, others]
@@ -310,21 +340,19 @@ function interleave(
   liveOrder: readonly unknown[],
   mergeKey: string | undefined,
 ): unknown[] {
-  const position = (order: readonly unknown[], item: unknown) => {
-    const value = valueIn(item, mergeKey)
-    return order.findIndex((other) => equal(valueIn(other, mergeKey), value))
-  }
+  const inLive = new Positions(liveOrder, mergeKey)
+  const inNamed = new Positions(namedOrder, mergeKey)
   if (mergeKey !== undefined) {
     for (const item of [...named, ...namedOrder, ...others, ...liveOrder]) requireKey(item, mergeKey)
   }
-  const left = sortBy(others, (item) => position(liveOrder, item))
-  const right = sortBy(named, (item) => position(namedOrder, item))
+  const left = sortBy(others, (item) => inLive.of(item))
+  const right = sortBy(named, (item) => inNamed.of(item))
   const all: unknown[] = []
   let i = 0
   let j = 0
   while (i < left.length && j < right.length) {
-    const first = position(liveOrder, left[i])
-    const second = position(liveOrder, right[j])
+    const first = inLive.of(left[i])
+    const second = inLive.of(right[j])
     if (first >= 0 && second >= 0 && first < second) all.push(left[i++])
     else all.push(right[j++])
   }
@@ -341,13 +369,18 @@ function valueIn(item: unknown, mergeKey: string | undefined): unknown {
  */
 function sortBy(items: readonly unknown[], position: (item: unknown) => number): unknown[] {
   const deleted: unknown[] = []
-  const sorted: { item: unknown; place: number }[] = []
+  const placed: { item: unknown; place: number }[] = []
   for (const item of items) {
-    if (isObject(item) && getOwn(item, DIRECTIVE) === 'delete') {
-      deleted.push(item)
-      continue
-    }
-    const place = position(item)
+    if (isObject(item) && getOwn(item, DIRECTIVE) === 'delete') deleted.push(item)
+    else placed.push({ item, place: position(item) })
+  }
+  // Where the order knows every item, sorting gives the same and takes no time: insertion is for the others.
+  if (placed.every(({ place }) => place >= 0)) {
+    placed.sort((a, b) => a.place - b.place)
+    return [...placed.map(({ item }) => item), ...deleted]
+  }
+  const sorted: { item: unknown; place: number }[] = []
+  for (const { item, place } of placed) {
     let at = sorted.length
     while (at > 0 && (place < 0 || sorted[at - 1]!.place < 0 || place < sorted[at - 1]!.place)) at--
     sorted.splice(at, 0, { item, place })

@@ -1,3 +1,4 @@
+import { append } from '../arrays.js'
 import { type FieldError, fieldErrors } from '../errors.js'
 import { decodeMeta } from '../metadata/decode.js'
 import { type SchemaNode, someEmbeddedResource } from './node.js'
@@ -24,7 +25,7 @@ export function coerceEmbedded(
   if (!root && !node.holds(someEmbeddedResource)) return { value }
   const coercion = new Coercion(options)
   const coerced = coercion.coerce(value, node, root || node.embedded, path)
-  if (options.unknown) options.unknown.push(...coercion.unknown.sort())
+  if (options.unknown) append(options.unknown, coercion.unknown.sort())
   return coercion.error ? { value, error: coercion.error } : { value: coerced }
 }
 
@@ -59,7 +60,10 @@ class Coercion {
     } else if (key === 'metadata') {
       const found: string[] = []
       const { meta, error } = decodeMeta(field, { drop: this.options.drop, unknown: found })
-      this.unknown.push(...found.map((name) => `${path}.${name}`))
+      append(
+        this.unknown,
+        found.map((name) => `${path}.${name}`),
+      )
       if (meta) return meta
       if (!this.options.drop) this.error ??= fieldErrors.invalid(path, field, error!)
     }

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { append } from '../arrays.js'
 import { type FieldError, fieldErrorText } from '../errors.js'
 import { getOwn, setOwn } from '../json.js'
 import { decodeMeta } from '../metadata/decode.js'
@@ -103,7 +104,11 @@ function typeMetadata<T extends Obj>(object: T, { drop, unknown }: CoerceOptions
   const found: string[] | undefined = unknown && []
   const { meta, error } = decodeMeta(metadata, { drop, unknown: found })
   if (!meta) return { object, error }
-  if (found) unknown!.push(...found.map((name) => `metadata.${name}`))
+  if (found)
+    append(
+      unknown!,
+      found.map((name) => `metadata.${name}`),
+    )
   if (meta === metadata) return { object }
   const copy = { ...object }
   setOwn(copy, 'metadata', meta)

@@ -1,4 +1,5 @@
 import { isDNS1035Label } from '@crosstie/cel/kubernetes'
+import { append } from '../arrays.js'
 import { type FieldError, fieldErrors } from '../errors.js'
 import { getOwn } from '../json.js'
 import { decodeMeta } from '../metadata/decode.js'
@@ -29,7 +30,7 @@ function walk(
     return
   }
   const object = value as Record<string, unknown>
-  if (embedded) errors.push(...resourceErrors(object, path))
+  if (embedded) append(errors, resourceErrors(object, path))
   for (const key in object) {
     const declared = node.property(key)
     const child = declared ?? node.additional
@@ -45,10 +46,10 @@ function resourceErrors(object: Record<string, unknown>, path: string): FieldErr
   const at = (key: string) => childPath(path, key)
   if (apiVersion === undefined) errors.push(fieldErrors.required(at('apiVersion')))
   if (kind === undefined) errors.push(fieldErrors.required(at('kind')))
-  if (apiVersion !== undefined) errors.push(...apiVersionErrors(apiVersion, at('apiVersion')))
-  if (kind !== undefined) errors.push(...kindErrors(kind, at('kind')))
+  if (apiVersion !== undefined) append(errors, apiVersionErrors(apiVersion, at('apiVersion')))
+  if (kind !== undefined) append(errors, kindErrors(kind, at('kind')))
   const metadata = getOwn(object, 'metadata')
-  if (metadata !== undefined) errors.push(...metadataErrors(metadata, at('metadata')))
+  if (metadata !== undefined) append(errors, metadataErrors(metadata, at('metadata')))
   return errors
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../arrays.js'
 import type { SchemaNode } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
@@ -14,7 +15,7 @@ const isLeaf = (value: unknown) => typeof value !== 'object' || value === null
 export function prune(value: unknown, node: SchemaNode, root: boolean, unknown?: string[]): unknown {
   const found: Unknown = unknown && []
   const pruned = pruneKnown(value, node, found, '', root || node.embedded)
-  if (unknown && found) unknown.push(...found.sort())
+  if (unknown && found) append(unknown, found.sort())
   return pruned
 }
 

@@ -12,7 +12,7 @@ import { keepMemorySmall } from '../../daemon/memory.js'
 import { ProviderStarts } from '../../daemon/provider-starts.js'
 import { callsOption, hasAwsCredentials, providerOptions, providersOf } from '../../daemon/providers.js'
 import { loadRegistry, providerNames, type Registry } from '../../daemon/registry.js'
-import { type Command, countOf, EXIT_OK, type Input, textOf } from '../command.js'
+import { type Command, countOf, EXIT_OK, type Input, textOf, UsageError } from '../command.js'
 import { durationOf } from '../shared/duration.js'
 import { CONFIG_FILE, withConfig } from './config.js'
 import { type Example, findExample } from './examples.js'
@@ -46,6 +46,13 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     config: { type: 'string', value: 'FILE', help: `Where these options may stand too (default ${CONFIG_FILE})` },
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
+    'audit-log-maxsize': { type: 'string', value: 'MB', help: 'Rotate the audit log at this size (default 100)' },
+    'audit-log-maxbackup': { type: 'string', value: 'N', help: 'Keep N rotated audit logs; 0 keeps all (default 10)' },
+    'audit-log-maxage': {
+      type: 'string',
+      value: 'DAYS',
+      help: 'Remove rotated audit logs that are older; 0 keeps them (default 0)',
+    },
     'encryption-key-file': {
       type: 'string',
       value: 'FILE',
@@ -137,9 +144,25 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
 const serverOptions = (values: Input['values']) => ({
   tokenFile: textOf(values, 'token-auth-file'),
   auditLog: textOf(values, 'audit-log'),
+  auditRotation: auditRotation(values),
   keyFile: textOf(values, 'encryption-key-file'),
   eventTtlMs: durationOf('--event-ttl', String(values['event-ttl'])),
 })
+
+function auditRotation(values: Input['values']) {
+  const count = (name: string) => {
+    const text = textOf(values, name)
+    if (text === undefined) return undefined
+    if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a whole number, not '${text}'`)
+    return Number(text)
+  }
+  const megabytes = count('audit-log-maxsize')
+  return {
+    maxBytes: megabytes === undefined || megabytes === 0 ? undefined : megabytes * 1024 * 1024,
+    maxBackups: count('audit-log-maxbackup'),
+    maxAgeDays: count('audit-log-maxage'),
+  }
+}
 
 /** Few kinds have versions that must be converted; the others need not wait for what does it to be read in. */
 async function convert({ kinds }: Registry, client: Client, signal: AbortSignal): Promise<Conversions | undefined> {

@@ -1,4 +1,13 @@
-import { badRequest, equal, isObject, type KubeObject, messageOf, type ResourceType, StatusError } from '@crosstie/kube'
+import {
+  append,
+  badRequest,
+  equal,
+  isObject,
+  type KubeObject,
+  messageOf,
+  type ResourceType,
+  StatusError,
+} from '@crosstie/kube'
 import { applyJsonPatch } from '@crosstie/kube/patch'
 import type { Authorizer } from '../../access/authorize.js'
 import type { Change, Store } from '../../store/store.js'
@@ -179,7 +188,7 @@ export class Webhooks {
   ): Promise<WebhookAnswer | undefined> {
     try {
       const answer = await this.#call(webhook, sort, attributes, address)
-      attributes.warnings.push(...answer.warnings)
+      append(attributes.warnings, answer.warnings)
       for (const [key, value] of Object.entries(answer.auditAnnotations)) {
         attributes.annotations?.set(`${webhook.name}/${key}`, String(value))
       }

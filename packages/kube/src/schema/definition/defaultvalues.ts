@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors, fieldErrorText } from '../../errors.js'
 import { equal, getOwn } from '../../json.js'
 import { check } from '../check.js'
@@ -41,19 +42,19 @@ function errorsOf(schema: JSONSchemaProps, path: string, outer: Around, checks: 
     const found = around.insideMeta
       ? metaDefaultErrors(schema, value, `${path}.default`, around)
       : plainDefaultErrors(schema, value, `${path}.default`, isObject, checks.pruned)
-    if (found.length === 0 && checks.checkDefault) found.push(...checks.checkDefault(schema, value, `${path}.default`))
-    errors.push(...found)
+    if (found.length === 0 && checks.checkDefault) append(found, checks.checkDefault(schema, value, `${path}.default`))
+    append(errors, found)
   }
   const items = itemSchema(schema)
   if (items) {
     const wrap = (inner: unknown) => around.wrap([inner])
-    errors.push(...errorsOf(items, `${path}.items`, { ...around, wrap }, checks))
+    append(errors, errorsOf(items, `${path}.items`, { ...around, wrap }, checks))
   }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const isMeta = name === 'metadata' || name === 'apiVersion' || name === 'kind'
     const insideMeta = around.insideMeta || (isObject && isMeta)
     const wrap = (inner: unknown) => around.wrap({ [name]: inner })
-    errors.push(...errorsOf(property, `${path}.properties[${name}]`, { ...around, insideMeta, wrap }, checks))
+    append(errors, errorsOf(property, `${path}.properties[${name}]`, { ...around, insideMeta, wrap }, checks))
   }
   return errors
 }

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps, ValidationRule } from '@crosstie/cel/kubernetes'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors } from '../../errors.js'
 import { getOwn } from '../../json.js'
 import { findField } from './fieldpath.js'
@@ -84,7 +85,7 @@ function childErrors(schema: JSONSchemaProps, path: string, place: Place, strict
   const errors: FieldError[] = []
   const inner = { ...place, root: false }
   const visit = (child: JSONSchemaProps | undefined | null, at: string, where: Place = inner) => {
-    if (child) errors.push(...errorsOf(child, `${path}.${at}`, where, strictness))
+    if (child) append(errors, errorsOf(child, `${path}.${at}`, where, strictness))
   }
   const additional = schema.additionalProperties
   if (additional === false || additionalSchema(schema)) {
@@ -145,8 +146,8 @@ function listTypeErrors(schema: JSONSchemaProps, path: string, strictness: Stric
   const errors: FieldError[] = []
   if (typeof listType === 'string') {
     const wrong = wrongType(schema, 'array', `${path}.type`, 'must be array if x-kubernetes-list-type is specified')
-    errors.push(...wrong)
-    if (wrong.length === 0 && strictness.atomicSets) errors.push(...setItemErrors(schema, path))
+    append(errors, wrong)
+    if (wrong.length === 0 && strictness.atomicSets) append(errors, setItemErrors(schema, path))
     if (!['atomic', 'set', 'map'].includes(listType)) {
       errors.push(notSupported(at, listType, ['atomic', 'set', 'map']))
     }
@@ -155,8 +156,8 @@ function listTypeErrors(schema: JSONSchemaProps, path: string, strictness: Stric
     const detail = 'must be map if x-kubernetes-list-map-keys is non-empty'
     errors.push(typeof listType === 'string' ? invalid(at, listType, detail) : required(at, detail))
   }
-  if (listType === 'map') errors.push(...listMapErrors(schema, keys, path))
-  if (strictness.listMapKeys) errors.push(...listMapKeyErrors(schema, path))
+  if (listType === 'map') append(errors, listMapErrors(schema, keys, path))
+  if (strictness.listMapKeys) append(errors, listMapKeyErrors(schema, path))
   return errors
 }
 
@@ -192,7 +193,7 @@ function listMapErrors(schema: JSONSchemaProps, keys: readonly string[], path: s
   } else if (items.type !== 'object') {
     const detail = "must be object if parent array's x-kubernetes-list-type is map"
     errors.push(invalid(`${path}.items.type`, items.type ?? '', detail))
-  } else errors.push(...listMapPropertyErrors(items, keys, path, at))
+  } else append(errors, listMapPropertyErrors(items, keys, path, at))
   return errors
 }
 

@@ -1,5 +1,6 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { isDNS1035Label, isDNS1123Subdomain, printable, utf8Length } from '@crosstie/cel/kubernetes'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors } from '../../errors.js'
 import { findField } from './fieldpath.js'
 import { type InternalSpec, printVersions } from './internal.js'
@@ -31,19 +32,19 @@ export function nameErrors(names: DefinitionNames, path: string): FieldError[] {
   const errors: FieldError[] = []
   const { kind = '', listKind = '' } = names
   for (const key of ['plural', 'singular'] as const) {
-    if (names[key]) errors.push(...labelErrors(names[key]!, `${path}.${key}`))
+    if (names[key]) append(errors, labelErrors(names[key]!, `${path}.${key}`))
   }
   for (const key of ['kind', 'listKind'] as const) {
-    if (names[key]) errors.push(...kindNameErrors(names[key]!, `${path}.${key}`))
+    if (names[key]) append(errors, kindNameErrors(names[key]!, `${path}.${key}`))
   }
   names.shortNames?.forEach((name, i) => {
-    errors.push(...labelErrors(name, `${path}.shortNames[${i}]`))
+    append(errors, labelErrors(name, `${path}.shortNames[${i}]`))
   })
   if (kind !== '' && kind === listKind) {
     errors.push(invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'))
   }
   names.categories?.forEach((name, i) => {
-    errors.push(...labelErrors(name, `${path}.categories[${i}]`))
+    append(errors, labelErrors(name, `${path}.categories[${i}]`))
   })
   return errors
 }
@@ -182,7 +183,7 @@ export function conversionErrors(spec: InternalSpec, path: string, checks: Conve
   if (strategy !== 'None' && preserveUnknownFields) {
     errors.push(invalid(`${path}.strategy`, strategy, 'must be None if spec.preserveUnknownFields is true'))
   }
-  errors.push(...oneOfErrors(strategy, ['None', 'Webhook'], `${path}.strategy`))
+  append(errors, oneOfErrors(strategy, ['None', 'Webhook'], `${path}.strategy`))
   const at = `${path}.webhookClientConfig`
   if (strategy !== 'Webhook') {
     const detail = 'should not be set when strategy is not set to Webhook'
@@ -191,7 +192,7 @@ export function conversionErrors(spec: InternalSpec, path: string, checks: Conve
     return errors
   }
   if (!clientConfig) errors.push(required(at, 'required when strategy is set to Webhook'))
-  else errors.push(...clientConfigErrors(clientConfig, at, checks.caBundleError))
+  else append(errors, clientConfigErrors(clientConfig, at, checks.caBundleError))
   errors.push(
     ...reviewVersionErrors(reviewVersions, `${path}.conversionReviewVersions`, checks.recognizedReviewVersion),
   )

@@ -1,5 +1,6 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 import { RE2JS } from 're2js'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors, fieldErrorText, messageOf } from '../../errors.js'
 import { getOwn } from '../../json.js'
 import { additionalSchema, isStated, itemSchema } from './walk.js'
@@ -67,17 +68,18 @@ function invariants(schema: JSONSchemaProps, level: Level, path: string): FieldE
   const items = itemSchema(schema)
   const additional = additionalSchema(schema)
   if (schema.type === 'array' && !schema.items) errors.push(required(`${path}.items`, 'must be specified'))
-  if (items) errors.push(...invariants(items, 'item', `${path}.items`))
+  if (items) append(errors, invariants(items, 'item', `${path}.items`))
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    errors.push(...invariants(property, 'field', `${path}.properties[${name}]`))
+    append(errors, invariants(property, 'field', `${path}.properties[${name}]`))
   }
   if (statesAdditional(schema) && level === 'root') {
     errors.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'))
   }
-  if (additional) errors.push(...invariants(additional, 'field', `${path}.additionalProperties`))
-  errors.push(...extensionErrors(schema, path))
-  errors.push(...valueErrors(schema, isIntOrString(schema.anyOf), isIntOrString(schema.allOf?.[0]?.anyOf), path))
-  errors.push(...typeErrors(schema, level, path), ...metaErrors(schema, level, path))
+  if (additional) append(errors, invariants(additional, 'field', `${path}.additionalProperties`))
+  append(errors, extensionErrors(schema, path))
+  append(errors, valueErrors(schema, isIntOrString(schema.anyOf), isIntOrString(schema.allOf?.[0]?.anyOf), path))
+  append(errors, typeErrors(schema, level, path))
+  append(errors, metaErrors(schema, level, path))
   return errors
 }
 
@@ -175,13 +177,13 @@ function valueErrors(schema: JSONSchemaProps, skipAnyOf: boolean, skipFirstAllOf
   const errors: FieldError[] = []
   const branches = (name: 'anyOf' | 'allOf' | 'oneOf', skip: (i: number) => boolean) =>
     schema[name]?.forEach((branch, i) => {
-      errors.push(...branchErrors(branch, skip(i), `${path}.${name}[${i}]`))
+      append(errors, branchErrors(branch, skip(i), `${path}.${name}[${i}]`))
     })
   if (!skipAnyOf) branches('anyOf', () => false)
   branches('allOf', (i) => skipFirstAllOf && i === 0)
   branches('oneOf', () => false)
-  if (schema.not) errors.push(...branchErrors(schema.not, false, `${path}.not`))
-  if (schema.pattern) errors.push(...patternErrors(schema.pattern, `${path}.pattern`))
+  if (schema.not) append(errors, branchErrors(schema.not, false, `${path}.not`))
+  if (schema.pattern) append(errors, patternErrors(schema.pattern, `${path}.pattern`))
   return errors
 }
 
@@ -214,10 +216,10 @@ const emptyInBranches: readonly (readonly [keyof JSONSchemaProps, string])[] = [
 function branchErrors(branch: JSONSchemaProps, skipAnyOf: boolean, path: string): FieldError[] {
   const errors = valueErrors(branch, skipAnyOf, false, path)
   const items = itemSchema(branch)
-  if (items) errors.push(...branchErrors(items, false, `${path}.items`))
+  if (items) append(errors, branchErrors(items, false, `${path}.items`))
   const properties = branch.properties ?? {}
   for (const [name, property] of Object.entries(properties)) {
-    errors.push(...branchErrors(property, false, `${path}.properties[${name}]`))
+    append(errors, branchErrors(property, false, `${path}.properties[${name}]`))
   }
   if (additionalSchema(branch) || branch.additionalProperties === true) {
     errors.push(forbidden(`${path}.additionalProperties`, 'must be undefined to be structural'))
@@ -236,10 +238,10 @@ function branchErrors(branch: JSONSchemaProps, skipAnyOf: boolean, path: string)
 /** All that branches constrain must be declared outside of them. */
 function completeness(branch: JSONSchemaProps, schema: JSONSchemaProps, at: string, from: string): FieldError[] {
   const errors: FieldError[] = []
-  if (branch.not) errors.push(...branchCompleteness(branch.not, schema, at, `${from}.not`))
+  if (branch.not) append(errors, branchCompleteness(branch.not, schema, at, `${from}.not`))
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     branch[name]?.forEach((inner, i) => {
-      errors.push(...branchCompleteness(inner, schema, at, `${from}.${name}[${i}]`))
+      append(errors, branchCompleteness(inner, schema, at, `${from}.${name}[${i}]`))
     })
   }
   return errors
@@ -254,11 +256,11 @@ function branchCompleteness(
   if (!schema) return [required(at, `because it is defined in ${from}`)]
   const errors = completeness(branch, schema, at, from)
   const items = itemSchema(branch)
-  if (items) errors.push(...branchCompleteness(items, itemSchema(schema), `${at}.items`, `${from}.items`))
+  if (items) append(errors, branchCompleteness(items, itemSchema(schema), `${at}.items`, `${from}.items`))
   for (const [name, property] of Object.entries(branch.properties ?? {})) {
     const declared = getOwn(schema.properties ?? {}, name) as JSONSchemaProps | undefined
     const key = `properties[${name}]`
-    errors.push(...branchCompleteness(property, declared, `${at}.${key}`, `${from}.${key}`))
+    append(errors, branchCompleteness(property, declared, `${at}.${key}`, `${from}.${key}`))
   }
   return errors
 }

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors, fieldErrorText } from '../../errors.js'
 import { equal } from '../../json.js'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../metadata.js'
@@ -55,13 +56,13 @@ export function validateCustomResourceDefinition(
   const internal = toInternal(crd.spec)
   const leniency = old ? leniencyAfter(old, checks) : strict
   const errors = checks.metadata === false ? [] : generalMetadataErrors(crd, old)
-  if (!old) errors.push(...definitionNameErrors(crd))
-  errors.push(...specErrors(internal, old && toInternal(old.spec), leniency, checks))
-  if (old) errors.push(...immutableErrors(crd, old))
-  errors.push(...spec.nameErrors(crd.status?.acceptedNames ?? noNames, 'status.acceptedNames'))
+  if (!old) append(errors, definitionNameErrors(crd))
+  append(errors, specErrors(internal, old && toInternal(old.spec), leniency, checks))
+  if (old) append(errors, immutableErrors(crd, old))
+  append(errors, spec.nameErrors(crd.status?.acceptedNames ?? noNames, 'status.acceptedNames'))
   const versions = crd.spec.versions ?? []
-  errors.push(...spec.storedVersionErrors(crd.status?.storedVersions, versions, 'status.storedVersions'))
-  errors.push(...approvalErrors(crd, old))
+  append(errors, spec.storedVersionErrors(crd.status?.storedVersions, versions, 'status.storedVersions'))
+  append(errors, approvalErrors(crd, old))
   if (crd.spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
@@ -140,8 +141,8 @@ function specErrors(
   checks: DefinitionChecks,
 ): FieldError[] {
   const errors = spec.groupErrors(now.group, 'spec.group')
-  errors.push(...spec.oneOfErrors(now.scope, ['Cluster', 'Namespaced'], 'spec.scope'))
-  errors.push(...missingSchemaErrors(now, leniency))
+  append(errors, spec.oneOfErrors(now.scope, ['Cluster', 'Namespaced'], 'spec.scope'))
+  append(errors, missingSchemaErrors(now, leniency))
   const schemas = schemasOf(now)
   const hasDefaults = schemas.some((schema) => schemaHas(schema, ({ default: value }) => (value ?? null) !== null))
   if (hasDefaults && now.preserveUnknownFields) {
@@ -154,20 +155,22 @@ function specErrors(
 
   now.versions.forEach((version, i) => {
     const at = `spec.versions[${i}]`
-    errors.push(...spec.labelErrors(version.name, `${at}.name`))
-    errors.push(...spec.deprecationErrors(version, `${at}.deprecationWarning`))
+    append(errors, spec.labelErrors(version.name, `${at}.name`))
+    append(errors, spec.deprecationErrors(version, `${at}.deprecationWarning`))
     const hasStatus = Boolean((anyHasSubresources(now) ? version.subresources : now.subresources)?.status)
-    errors.push(...validationErrors(version.schema, version.name, hasStatus, `${at}.schema`, context))
-    errors.push(...partErrors(version.subresources, version.additionalPrinterColumns ?? [], at))
-    errors.push(...versionSelectableErrors(version, at))
+    append(errors, validationErrors(version.schema, version.name, hasStatus, `${at}.schema`, context))
+    append(errors, partErrors(version.subresources, version.additionalPrinterColumns ?? [], at))
+    append(errors, versionSelectableErrors(version, at))
   })
-  errors.push(...spec.versionSetErrors(now, 'spec.versions'))
+  append(errors, spec.versionSetErrors(now, 'spec.versions'))
   const first = now.versions[0]?.name
-  if (first) errors.push(...spec.labelErrors(first, 'spec.version'))
-  errors.push(...spec.requiredNameErrors(now.names, 'spec.names'), ...spec.nameErrors(now.names, 'spec.names'))
+  if (first) append(errors, spec.labelErrors(first, 'spec.version'))
+  append(errors, spec.requiredNameErrors(now.names, 'spec.names'))
+  append(errors, spec.nameErrors(now.names, 'spec.names'))
   const anyStatus = [now.subresources, ...now.versions.map((v) => v.subresources)].some((sub) => sub?.status)
-  errors.push(...validationErrors(now.validation, first, anyStatus, 'spec.validation', context))
-  errors.push(...partErrors(now.subresources, now.columns, 'spec'), ...sharedSelectableErrors(now))
+  append(errors, validationErrors(now.validation, first, anyStatus, 'spec.validation', context))
+  append(errors, partErrors(now.subresources, now.columns, 'spec'))
+  append(errors, sharedSelectableErrors(now))
   errors.push(
     ...spec.conversionErrors(now, 'spec.conversion', {
       recognizedReviewVersion: leniency.recognizedReviewVersion,
@@ -210,7 +213,7 @@ function partErrors(
 ): FieldError[] {
   const errors = subresources ? spec.subresourceErrors(subresources, `${path}.subresources`) : []
   columns.forEach((column, i) => {
-    errors.push(...spec.columnErrors(column, `${path}.additionalPrinterColumns[${i}]`))
+    append(errors, spec.columnErrors(column, `${path}.additionalPrinterColumns[${i}]`))
   })
   return errors
 }
@@ -269,11 +272,12 @@ function validationErrors(
     )
   }
   const keywords = keywordErrors(schema, path, leniency)
-  errors.push(...structure, ...keywords)
+  append(errors, structure)
+  append(errors, keywords)
   const sound = leniency.structural && problem === undefined && structure.length === 0 && keywords.length === 0
   if (sound && checks.checkRules) {
     const unchanged = old !== undefined && equal(schemaOfVersion(old, version), schema)
-    errors.push(...checks.checkRules(schema, path, { oldSchemas: old && schemasOf(old), unchanged }))
+    append(errors, checks.checkRules(schema, path, { oldSchemas: old && schemasOf(old), unchanged }))
   }
   if (errors.length === 0 && problem !== undefined) errors.push(invalid(path, '', problem))
   return errors

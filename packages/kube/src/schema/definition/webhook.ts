@@ -1,4 +1,5 @@
 import { isDNS1123Subdomain, quote } from '@crosstie/cel/kubernetes'
+import { append } from '../../arrays.js'
 import { type FieldError, fieldErrors } from '../../errors.js'
 import type { WebhookClientConfig } from './types.js'
 
@@ -15,8 +16,8 @@ export function clientConfigErrors(
   const errors: FieldError[] = []
   if ((url === undefined) === (service === undefined)) {
     errors.push(required(path, 'exactly one of url or service is required'))
-  } else if (url !== undefined) errors.push(...urlErrors(url, `${path}.url`))
-  else errors.push(...serviceErrors(service!, `${path}.service`))
+  } else if (url !== undefined) append(errors, urlErrors(url, `${path}.url`))
+  else append(errors, serviceErrors(service!, `${path}.service`))
   const problem = caBundle === '' ? undefined : caBundleError?.(caBundle)
   if (problem !== undefined) errors.push(invalid(`${path}.caBundle`, caBundle, problem))
   return errors

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { StoreCorruptError } from './failures.js'
+import { type Files, readAll, writeAll } from './files.js'
+
+/*
+ * A torn end of the log is normal after a crash: it was never acknowledged. After a clean stop nothing may be torn, but the
+ * log alone cannot say which of the two it was. So a clean stop writes down how far the log went. The file is only ever
+ * replaced: later starts go on from its revision, so it stays true without being removed.
+ */
+export const CLEAN_STOP = 'stopped'
+const DRAFT = '.stopped.tmp'
+const BYTES_MAX = 4096
+
+interface CleanStop {
+  readonly format: 1
+  readonly store: string
+  readonly revision: number
+}
+
+/** Writes down that all changes up to a revision are in the log. Best effort: a full disk must not keep a store open. */
+export async function recordCleanStop(files: Files, directory: string, store: string, revision: number): Promise<void> {
+  const draft = join(directory, DRAFT)
+  const stop: CleanStop = { format: 1, store, revision }
+  try {
+    await files.remove(draft).catch(() => {})
+    const file = await files.open(draft, 'create')
+    try {
+      await writeAll(file, Buffer.from(JSON.stringify(stop)), 0)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await files.rename(draft, join(directory, CLEAN_STOP))
+    await files.syncDirectory(directory)
+  } catch {
+    // Without it, a log that was cut looks like one that a crash tore.
+  }
+}
+
+/** Throws StoreCorruptError when less is in the log than at the last clean stop. */
+export async function checkCleanStop(
+  files: Files,
+  directory: string,
+  store: string | undefined,
+  revision: number,
+): Promise<void> {
+  const stop = await readCleanStop(files, join(directory, CLEAN_STOP))
+  // A restored backup is another store, with revisions of its own.
+  if (!stop || (store !== undefined && stop.store !== store) || stop.revision <= revision) return
+  const what = `at the last clean stop the log went up to revision ${stop.revision}, now it ends at ${revision}: a file was cut or removed`
+  throw new StoreCorruptError(join(directory, CLEAN_STOP), 0, what)
+}
+
+async function readCleanStop(files: Files, path: string): Promise<CleanStop | undefined> {
+  try {
+    const file = await files.open(path, 'read')
+    try {
+      const bytes = Buffer.alloc(BYTES_MAX)
+      const text = bytes.toString('utf8', 0, await readAll(file, bytes, 0))
+      const stop = JSON.parse(text) as CleanStop
+      return stop.format === 1 ? stop : undefined
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return undefined // Missing in a new store, in those of older versions, and after a crash of the very first run.
+  }
+}

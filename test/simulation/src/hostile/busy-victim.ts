@@ -1,0 +1,31 @@
+// A server in a process of its own that reports how long its event loop was busy in one piece. Arguments: directory.
+import fs from 'node:fs'
+import { startServer } from '@crosstie/apiserver'
+import type { Hello } from './messages.js'
+
+const STAT = `/proc/self/task/${process.pid}/schedstat`
+const hasStat = fs.existsSync(STAT)
+
+/** CPU time of the main thread, in milliseconds; of the process where that is not known. */
+function cpuMs(): number {
+  if (hasStat) return Number(fs.readFileSync(STAT, 'utf8').split(' ', 1)[0]) / 1e6
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e3
+}
+
+let last = cpuMs()
+let longest = 0
+setInterval(() => {
+  const now = cpuMs()
+  longest = Math.max(longest, now - last)
+  last = now
+}, 2)
+
+const server = await startServer({ dataDir: process.argv[2]!, host: '127.0.0.1', port: 0 })
+process.on('message', () => {
+  setTimeout(() => {
+    process.send!({ longest })
+    longest = 0
+  }, 10)
+})
+process.send!({ access: server.adminAccess() } satisfies Hello)
