@@ -7,7 +7,7 @@ import type { UserInfo } from './user.js'
 const MAX_BYTES = 100 * 1024 * 1024
 const MAX_BACKUPS = 10
 const BACKLOG_MAX = 16 * 1024 * 1024
-/** What clients choose, and errors repeat, is cut to so many letters. */
+/** Limits of texts that clients choose and errors repeat. Longer ones are cut. */
 const MESSAGE_LETTERS_MAX = 4_096
 const URI_LETTERS_MAX = 8_192
 const AGENT_LETTERS_MAX = 1_024

@@ -32,7 +32,7 @@ async function withFile(handle: FileHandle, use: (handle: FileHandle) => Promise
 }
 
 export interface PrivacyOptions {
-  /** For files that somebody else provides, such as a mounted Secret: these are often shared with a group. */
+  /** For files that the operator provides, such as a mounted Secret: these are often shared with a group. */
   readonly groupMayRead?: boolean
   readonly warn: (message: string) => void
 }

@@ -184,7 +184,7 @@ class Folder {
     return Date.parse(certificate.validTo) - this.#now < ROTATE_BEFORE_DAYS * DAY
   }
 
-  /** As after a first start with a clock that was ahead. Nobody could connect until that time comes. */
+  /** As after a first start with a clock that was ahead. Clients refuse such a certificate. */
   #notYetValid(certificate: X509Certificate, file: string): boolean {
     const from = Date.parse(certificate.validFrom)
     if (from <= this.#now) return false

@@ -1,8 +1,8 @@
 import { StatusError } from '@crosstie/kube'
 
 /**
- * A body may have so many object fields in all. Reading, comparing and storing one field takes about ten microseconds,
- * whatever its size: without a limit, three megabytes of short fields would keep everybody waiting. Upstream has no such
+ * The most object fields that a body may have. Reading, comparing and storing one field takes about ten microseconds,
+ * whatever its size: without a limit, three megabytes of short fields would block other requests. Upstream has no such
  * limit, but cannot store such objects either: with their managedFields they are larger than etcd allows.
  */
 const FIELDS_MAX = 200_000

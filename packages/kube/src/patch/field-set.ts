@@ -269,7 +269,7 @@ function compareElements(a: string, b: string): number {
   return compareContents(a, contentOf(a), b, contentOf(b))
 }
 
-/** What an element is compared by: the parsed keys or value of a list element. */
+/** The parsed keys or value of a list element, which it is compared by. */
 function contentOf(element: string): unknown {
   return element[0] === 'k' || element[0] === 'v' ? parsed(element) : undefined
 }

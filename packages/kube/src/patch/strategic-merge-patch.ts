@@ -321,7 +321,7 @@ function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: 
   const stray = mergeKey === '' ? -1 : by.findIndex((other) => !isObject(other))
   for (const item of items) {
     const at = places.of(item, keyValue(item, mergeKey))
-    // Upstream stops at the first that matches, and complains about what is no map before it.
+    // Upstream stops at the first that matches, and reports an item before it that is not a map.
     if (stray >= 0 && (at < 0 || at > stray)) throw failure(`value for key ${stray} is not a map`)
     if (at >= 0) named.push(item)
     else others.push(item)
