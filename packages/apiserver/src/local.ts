@@ -61,7 +61,7 @@ export class LocalClient implements Client {
 
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
     const view = get(this.#engine, this.#request('get', type, key))
-    return (view instanceof Promise ? await view : view).object as T
+    return objectIn<T>(view instanceof Promise ? await view : view)
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -76,7 +76,7 @@ export class LocalClient implements Client {
         ...(token ? { continue: token } : {}),
         ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
       },
-      items: views.map(({ object }) => object as T),
+      items: views.map(objectIn<T>),
     }
   }
 
@@ -97,7 +97,7 @@ export class LocalClient implements Client {
         const happening = await backlog.next(signal, ends)
         if (!happening) continue
         if (happening.type === 'ERROR') throw happening.error
-        if (happening.type !== 'BOOKMARK') yield { type: happening.type, object: happening.view.object as T }
+        if (happening.type !== 'BOOKMARK') yield { type: happening.type, object: objectIn<T>(happening.view) }
         else if (options.allowWatchBookmarks || happening.initialEventsEnd) yield bookmark(type, request, happening)
       }
     } finally {
@@ -114,13 +114,13 @@ export class LocalClient implements Client {
     if (options.subresource === 'token' && type.group === '' && type.resource === 'serviceaccounts') {
       return (await issueToken(this.#engine, this.#tokens, request, bodyOf(object))) as T
     }
-    return (await create(this.#engine, request, bodyOf(object))).object as T
+    return objectIn<T>(await create(this.#engine, request, bodyOf(object)))
   }
 
   async update<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
     const { namespace, name = '' } = object.metadata
     const request = this.#write('update', type, { namespace, name }, options)
-    return (await update(this.#engine, request, bodyOf(object))).object as T
+    return objectIn<T>(await update(this.#engine, request, bodyOf(object)))
   }
 
   async patch<T extends KubeObject>(
@@ -131,7 +131,7 @@ export class LocalClient implements Client {
   ): Promise<T> {
     const value: unknown = clone(change.type === 'json' ? change.operations : change.patch)
     const body: PatchBody = { type: change.type, force: false, value, strictErrors: [] }
-    return (await this.#patch(type, key, body, options)).object as T
+    return objectIn<T>(await this.#patch(type, key, body, options))
   }
 
   async apply<T extends KubeObject>(
@@ -143,7 +143,7 @@ export class LocalClient implements Client {
     const { served } = this.#resolve(type)
     const value = { ...clone(object), apiVersion: served.apiVersion, kind: type.kind }
     const body: PatchBody = { type: 'apply', force: options.force ?? false, value, strictErrors: [] }
-    return (await this.#patch(type, { name, namespace }, body, options)).object as unknown as T
+    return objectIn<T>(await this.#patch(type, { name, namespace }, body, options))
   }
 
   async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<KubeObject | undefined> {
@@ -203,6 +203,9 @@ export class LocalClient implements Client {
     throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
   }
 }
+
+/** The object in the type that the caller expects of the kind. The server has validated it with the schema of the kind. */
+const objectIn = <T extends KubeObject>({ object }: { readonly object: KubeObject }): T => object as T
 
 /** The pipeline may change what it is given, and callers keep their objects: it gets its own copy. */
 function bodyOf(object: KubeObject) {

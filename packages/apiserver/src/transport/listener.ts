@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { Connections } from './connections.js'
 import { connectionsAllowed } from './descriptors.js'
 import type { Exchange } from './exchange.js'
@@ -63,7 +63,9 @@ export class Listener {
     // Node's server takes every connection for HTTP/1.1; those that negotiated HTTP/2 go another way.
     const serveHttp1 = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
     server.removeAllListeners('secureConnection')
-    server.prependListener('connection', (socket) => this.#connections.accept(socket as Socket))
+    server.prependListener('connection', (socket) => {
+      if (socket instanceof Socket) this.#connections.accept(socket)
+    })
     server.on('secureConnection', (socket) => {
       const connection = this.#connections.find(socket)
       if (!connection || this.#closing) {
@@ -95,9 +97,9 @@ export class Listener {
     })
     server.on('checkContinue', (request, response) => server.emit('request', request, response))
     server.on('upgrade', (request, socket, head) => {
-      const connection = this.#connections.find(socket as TLSSocket)
-      if (!connection) socket.destroy()
-      else this.#handle(new UpgradeExchange(request, { socket: socket as TLSSocket, head }, this.#clients, connection))
+      const connection = socket instanceof TLSSocket && this.#connections.find(socket)
+      if (connection) this.#handle(new UpgradeExchange(request, { socket, head }, this.#clients, connection))
+      else socket.destroy()
     })
     server.on('tlsClientError', () => {})
   }
@@ -114,8 +116,9 @@ export class Listener {
   }
 
   get address(): { readonly host: string; readonly port: number } {
-    const { address, port } = this.#server.address() as AddressInfo
-    return { host: address, port }
+    const bound = this.#server.address()
+    if (bound === null || typeof bound === 'string') throw new Error('the server does not listen on a TCP port')
+    return { host: bound.address, port: bound.port }
   }
 
   /** Accepts no new requests, lets those under way finish within the grace period, then cuts them off. */

@@ -11,7 +11,7 @@ import { identifiersOf } from '../definition/querycrd.js'
 import { listExternal, type NamedSight, type Reach } from '../external/reach.js'
 import { annotations, externalNameOf, isDeleted, isQueried } from '../managed/meta.js'
 import { policiesOf } from '../managed/policy.js'
-import type { ManagedSpec } from '../managed/turn.js'
+import { managedSpecOf } from '../managed/turn.js'
 import { FilterError, fieldFilter } from './filter.js'
 import { Links, linked, referencesOf } from './link.js'
 import { mark, nameFor, readable } from './names.js'
@@ -144,7 +144,7 @@ class Search {
     return items
       .filter((object) => !isQueried(object) && !isDeleted(object))
       .map((object) => {
-        const spec = (object['spec'] ?? {}) as ManagedSpec
+        const spec = managedSpecOf(object)
         const { may } = policiesOf(spec, { gate: true, hasDeletionPolicy: kind?.hasDeletionPolicy ?? true })
         const named = externalNameOf(object) || (kind?.name === 'chosen' ? object.metadata.name! : '')
         return {
@@ -179,12 +179,12 @@ class Search {
   }
 
   #standsFor({ type, identifiers, object }: Standing, { kind, identifiers: place, listed }: Found): boolean {
-    const spec = object['spec'] as ManagedSpec | undefined
+    const spec = managedSpecOf(object)
     return (
       groupResource(type) === groupResource(kind.type) &&
       externalNameOf(object) === listed.externalName &&
       Object.keys(place).every((name) => identifiers[name] === place[name]) &&
-      (!kind.providerConfig || (spec?.providerConfigRef?.name ?? 'default') === this.options.providerConfig)
+      (!kind.providerConfig || (spec.providerConfigRef?.name ?? 'default') === this.options.providerConfig)
     )
   }
 

@@ -16,7 +16,7 @@ import type { Budgets } from '../external/budget.js'
 import { emptyFields } from '../managed/difference.js'
 import { controllerOf, isDeleted, isPaused, isQueried } from '../managed/meta.js'
 import { policiesOf } from '../managed/policy.js'
-import type { ManagedSpec, Values } from '../managed/turn.js'
+import { managedSpecOf, type Values } from '../managed/turn.js'
 import type { PlannedResource } from '../plan/document.js'
 import { changedFields, type PlannedField } from '../plan/fields.js'
 import { Imagination } from '../plan/imagined.js'
@@ -106,7 +106,7 @@ async function promoteOnce(options: PromoteOptions, subject: Subject, signal: Ab
 }
 
 const policiesOfObject = (kind: ManagedKind, object: KubeObject) =>
-  policiesOf((object['spec'] ?? {}) as ManagedSpec, { gate: true, hasDeletionPolicy: kind.hasDeletionPolicy })
+  policiesOf(managedSpecOf(object), { gate: true, hasDeletionPolicy: kind.hasDeletionPolicy })
 
 function isManaged(kind: ManagedKind, object: KubeObject): boolean {
   const { may } = policiesOfObject(kind, object)
@@ -135,7 +135,7 @@ function whyNot(kind: ManagedKind, object: KubeObject): string | undefined {
 
 /** What is different in the spec afterwards: null takes a field out. */
 function promotedSpec(kind: ManagedKind, object: KubeObject, policies: readonly string[]): Values {
-  const spec = (object['spec'] ?? {}) as ManagedSpec
+  const spec = managedSpecOf(object)
   const { atProvider = {} } = (object['status'] ?? {}) as { atProvider?: Values }
   const forProvider = spec.forProvider ?? {}
   const reported = withoutMasked(atProvider) as Values

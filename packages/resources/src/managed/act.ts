@@ -116,23 +116,13 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const { length } = gathered.rotated
   const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
   if (connectionSecretOf(turn.managed)) await publish(turn, sight.connection ?? {})
-  const unnoted = notesOfName(turn, sight.externalName, true)
-  // Admission accepts another name only when the status says the same.
-  const renamed = unnoted?.annotations?.[annotations.externalName]
-  if (renamed && turn.recordedName !== '') await turn.recordExistence({ name: renamed })
-  if (unnoted) await noteName(turn, unnoted)
+  await noteExisting(turn, sight.externalName)
   beginningShows(turn)
   const updating = decision.calls.includes('Update')
   const call = updating ? updateCall(gathered, decision.differences) : undefined
   const held = call && (await awaitApproval(turn, { call: 'Update', ...call, ...observedIn(sight) }))
   if (held) return held
-  if (decision.lateInitialize) {
-    const telling = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
-    // It is applied without a revision, so a conflict is not that somebody else was quicker.
-    await step({ ...telling, evenConflicts: true }, async () => {
-      turn.managed = await applyOwn(turn, lateInitManager, { forProvider: fill })
-    })
-  }
+  if (decision.lateInitialize) await lateInitialize(turn, fill)
   if (call) await update(gathered, call)
   if (!updating) nothingToApprove(turn)
   const applied = updating || facts.upToDate ? notesOfApplied(gathered) : undefined
@@ -140,6 +130,23 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const drift = drifted(gathered, decision, changedByUser)
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
+}
+
+/** Records the external name and the finalizer of an external resource that exists. */
+async function noteExisting(turn: Turn, seen: string | undefined): Promise<void> {
+  const unnoted = notesOfName(turn, seen, true)
+  // Admission accepts another name only when the status says the same.
+  const renamed = unnoted?.annotations?.[annotations.externalName]
+  if (renamed && turn.recordedName !== '') await turn.recordExistence({ name: renamed })
+  if (unnoted) await noteName(turn, unnoted)
+}
+
+async function lateInitialize(turn: Turn, fill: Values): Promise<void> {
+  const failure = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
+  // The apply has no resourceVersion, so a conflict does not mean that another writer was faster.
+  await step({ ...failure, evenConflicts: true }, async () => {
+    turn.managed = await applyOwn(turn, lateInitManager, { forProvider: fill })
+  })
 }
 
 /**

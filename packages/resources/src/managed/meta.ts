@@ -1,4 +1,4 @@
-import { type KubeObject, type OwnerReference, parseGoDuration } from '@crosstie/kube'
+import { type KubeObject, type ObjectMeta, type OwnerReference, parseGoDuration } from '@crosstie/kube'
 
 /** What a managed resource says in its metadata. */
 
@@ -33,6 +33,23 @@ export function annotationOf(object: KubeObject, name: string): string {
 }
 
 export const externalNameOf = (object: KubeObject): string => annotationOf(object, annotations.externalName)
+
+/** The metadata that the server sets on every object it stores. */
+export type StoredMeta = ObjectMeta & Required<Pick<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>>
+
+/** The metadata of an object that was read from the server. Throws for an object that was never stored. */
+export function storedMeta({ kind, metadata }: KubeObject): StoredMeta {
+  const { name, uid, resourceVersion } = metadata
+  if (name === undefined || uid === undefined || resourceVersion === undefined)
+    throw new Error(`${kind} ${name ?? ''} was never stored: it lacks a name, uid or resourceVersion`)
+  return { ...metadata, name, uid, resourceVersion }
+}
+
+/** The preconditions under which a delete removes exactly this revision of the object. */
+export function revisionOf(object: KubeObject): { readonly uid: string; readonly resourceVersion: string } {
+  const { uid, resourceVersion } = storedMeta(object)
+  return { uid, resourceVersion }
+}
 
 /** Only exactly "true" pauses. */
 export const isPaused = (object: KubeObject): boolean => annotationOf(object, annotations.paused) === 'true'
@@ -90,14 +107,9 @@ export function withControllerReference(
 
 /** The owner reference by which an object controls another. */
 export function controllerReference(object: KubeObject): OwnerReference {
-  return {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    name: object.metadata.name!,
-    uid: object.metadata.uid!,
-    controller: true,
-    blockOwnerDeletion: true,
-  }
+  const { apiVersion, kind } = object
+  const { name, uid } = storedMeta(object)
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
 }
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/

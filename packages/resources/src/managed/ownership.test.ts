@@ -152,12 +152,15 @@ const describe = (given: object): string => JSON.stringify(given)
 /** How many requests one life without a crash makes, at most. */
 const CRASHES = 24
 
+/** Every moment at which the process can die, and a life without a crash. */
+const crashPoints = [Number.POSITIVE_INFINITY, ...Array.from({ length: CRASHES }, (_, i) => i + 1)]
+
 test('XN3 CLM7 matrix: a claim that names an existing resource causes no call that changes anything', async () => {
   let cells = 0
   for (const offered of capabilities)
     for (const managementPolicies of policies)
       for (const deletionPolicy of deletions)
-        for (const crashAt of [Number.POSITIVE_INFINITY, ...Array.from({ length: CRASHES }, (_, i) => i + 1)]) {
+        for (const crashAt of crashPoints) {
           const set = new Setting(offered)
           const before = await set.foreign()
           const spec = { classRef, managementPolicies, deletionPolicy }
@@ -185,26 +188,29 @@ test('XN3 CLM7 matrix: a claim that names an existing resource causes no call th
 test('XN3 matrix: a claim whose name is free gets its own resource, and takes it along, whenever the process dies', async () => {
   for (const offered of capabilities)
     for (const externalName of [undefined, 'mine'])
-      for (const crashAt of [Number.POSITIVE_INFINITY, ...Array.from({ length: CRASHES }, (_, i) => i + 1)]) {
-        const set = new Setting(offered)
-        const before = await set.foreign()
-        set.crashAt = crashAt
-        await set.create('a', { classRef }, externalName)
-        await set.run('a')
-        const cell = describe({ offered, externalName, crashAt })
-        // Neither name, tag nor token proves what an interrupted create made: a human decides, and nothing is adopted.
-        const provable = offered.names === 'chosen' || offered.tags || offered.tokens
-        assert.ok(set.own.length <= 1, cell)
-        if (provable) assert.equal(set.synced('a')?.status, 'True', `${cell} ${set.synced('a')?.message}`)
-        await set.delete('a')
-        if (provable) assert.deepEqual(set.cloud.resources, [before], cell)
-        else
-          assert.ok(
-            set.cloud.resources.some(({ name }) => name === before.name),
-            cell,
-          )
-      }
+      for (const crashAt of crashPoints) await verifyOwnResource(offered, externalName, crashAt)
 })
+
+async function verifyOwnResource(
+  offered: (typeof capabilities)[number],
+  externalName: string | undefined,
+  crashAt: number,
+) {
+  const set = new Setting(offered)
+  const before = await set.foreign()
+  set.crashAt = crashAt
+  await set.create('a', { classRef }, externalName)
+  await set.run('a')
+  const cell = describe({ offered, externalName, crashAt })
+  // Without a name, tag or token that proves who created the resource, a human decides and nothing is adopted.
+  const provable = offered.names === 'chosen' || offered.tags || offered.tokens
+  assert.ok(set.own.length <= 1, cell)
+  if (provable) assert.equal(set.synced('a')?.status, 'True', `${cell} ${set.synced('a')?.message}`)
+  await set.delete('a')
+  const names = set.cloud.resources.map(({ name }) => name)
+  assert.ok(names.includes(before.name), cell)
+  if (provable) assert.deepEqual(set.cloud.resources, [before], cell)
+}
 
 const adoptions: readonly AdoptionPolicy[] = ['Deny', 'Allow', 'AllowAndDelete']
 

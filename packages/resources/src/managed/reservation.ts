@@ -13,10 +13,10 @@ import { type Decision, refusal, releaseUntouched } from './decide.js'
 import type { Gathered } from './gather.js'
 import { type ExternalIdentity, identityOf } from './identity.js'
 import type { Kit } from './kit.js'
-import { controllerReference, externalNameOf, isQueried } from './meta.js'
+import { controllerReference, externalNameOf, isQueried, revisionOf, storedMeta } from './meta.js'
 import { recordedCreate, taggedUid } from './ownership.js'
-import { type PolicySpec, policiesOf } from './policy.js'
-import { Failure, type ManagedSpec, step, type Turn } from './turn.js'
+import { policiesOf } from './policy.js'
+import { Failure, managedSpecOf, step, type Turn } from './turn.js'
 
 /**
  * Two objects never manage the same external resource (XN1). An object whose external name a user chose, or
@@ -40,13 +40,12 @@ export async function reserved(gathered: Gathered, decision: Decision): Promise<
   const rival = (await rivalByTag(gathered)) ?? (await rivalFor(turn, identity))
   const { kind } = turn.kit
   const { heldUp } = turn.kit.reservations
-  const uid = uidOf(turn.managed)
+  const { name, uid } = storedMeta(turn.managed)
   if (!rival) {
     heldUp.delete(uid)
     return decision
   }
-  const { name } = turn.managed.metadata
-  heldUp.set(uid, { key: { name: name! }, reservation: identity.key, owner: rival.uid })
+  heldUp.set(uid, { key: { name }, reservation: identity.key, owner: rival.uid })
   if (gathered.facts.deleted) return releaseUntouched(`${describe(rival)} manages the external resource`)
   return refusal(
     `external name "${identity.externalName}" is managed by ${describe(rival)}: ${kind.type.kind} ${name} changes nothing. ` +
@@ -97,7 +96,10 @@ async function rivalByTag({ turn, sight }: Gathered): Promise<Rival | undefined>
   return undefined
 }
 
-const rivalOf = ({ kind, metadata: { name, uid } }: KubeObject): Rival => ({ kind, name: name!, uid })
+function rivalOf(object: KubeObject): Rival {
+  const { name, uid } = storedMeta(object)
+  return { kind: object.kind, name, uid }
+}
 
 /** Reserves the identity, unless another object has it. */
 async function rivalFor(turn: Turn, identity: ExternalIdentity): Promise<Rival | undefined> {
@@ -117,23 +119,29 @@ const ATTEMPTS = 5
 
 /** Creates the reservation. Returns the owner of the one that is there instead, if that owner is alive. */
 async function ownerAfterReserving(turn: Turn, identity: ExternalIdentity): Promise<Rival | undefined> {
-  const { kit, managed, signal } = turn
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const held = await readReservation(turn, identity.key)
-    if (held && ownerRefOf(held).uid === managed.metadata.uid) return undefined
+    if (held && ownerRefOf(held).uid === turn.managed.metadata.uid) return undefined
     const owner = held && (await liveOwner(turn, identity, held))
     if (owner) return owner
     if (held) await remove(turn, held)
-    try {
-      const written = await kit.api.create(reservationType, reservationFor(managed, identity), { signal })
-      const creator = await creatorOf(turn, identity)
-      if (creator) await remove(turn, written)
-      return creator
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error
-    }
+    const written = await createReservation(turn, identity)
+    if (written) return await creatorAfterReserving(turn, identity, written)
   }
   throw new Error(`reservation ${identity.key} changes all the time; the reconciler retries`)
+}
+
+/** Undefined when another object was quicker. */
+async function createReservation({ kit, managed, signal }: Turn, identity: ExternalIdentity) {
+  const reservation = reservationFor(managed, identity)
+  return await kit.api.create(reservationType, reservation, { signal }).catch(ignoring(isAlreadyExists))
+}
+
+/** The reservation is removed again when an object without one created the external resource before. */
+async function creatorAfterReserving(turn: Turn, identity: ExternalIdentity, written: KubeObject) {
+  const creator = await creatorOf(turn, identity)
+  if (creator) await remove(turn, written)
+  return creator
 }
 
 function reservationFor(managed: KubeObject, { externalName, providerConfigName, key }: ExternalIdentity): KubeObject {
@@ -163,15 +171,15 @@ async function liveOwner({ kit, signal }: Turn, identity: ExternalIdentity, held
   // A reservation of another kind has another key. If a user wrote one by hand, it is respected.
   if (kind !== type.kind || parseApiVersion(apiVersion)?.group !== type.group) return { kind, name, uid }
   const owner = await kit.api.get(type, { name }, { signal }).catch(ignoring(isNotFound))
-  if (owner?.metadata.uid !== uid) return undefined
-  return identityOf(kit.kind, owner!)?.key === identity.key ? rivalOf(owner!) : undefined
+  if (!owner || owner.metadata.uid !== uid) return undefined
+  return identityOf(kit.kind, owner)?.key === identity.key ? rivalOf(owner) : undefined
 }
 
 /** Deletes just this reservation: another one of the same name stays. */
 async function remove({ kit, signal }: Turn, reservation: KubeObject): Promise<void> {
-  const { name, uid, resourceVersion } = reservation.metadata
-  const preconditions = { uid: uid!, resourceVersion: resourceVersion! }
-  const deleted = kit.api.delete(reservationType, { name: name! }, { preconditions, signal })
+  const { name } = storedMeta(reservation)
+  const preconditions = revisionOf(reservation)
+  const deleted = kit.api.delete(reservationType, { name }, { preconditions, signal })
   await deleted.catch(ignoring(isNotFound, isConflict))
 }
 
@@ -191,7 +199,7 @@ async function creatorOf({ kit, managed, signal }: Turn, identity: ExternalIdent
 /** May the object change the external resource at all? One that only observes shares it with a manager. */
 function manages({ kind, features }: Kit, object: KubeObject): boolean {
   const options = { gate: features.managementPolicies, hasDeletionPolicy: kind.hasDeletionPolicy }
-  return !isQueried(object) && mayChange(policiesOf((object['spec'] ?? {}) as PolicySpec & ManagedSpec, options).may)
+  return !isQueried(object) && mayChange(policiesOf(managedSpecOf(object), options).may)
 }
 
 /**
@@ -228,8 +236,7 @@ export async function unreserve({ kit, managed, signal }: Turn): Promise<void> {
   try {
     const held = await kit.api.get(reservationType, { name }, { signal })
     if (ownerRefOf(held).uid !== uid) return
-    const preconditions = { uid: held.metadata.uid!, resourceVersion: held.metadata.resourceVersion! }
-    await kit.api.delete(reservationType, { name }, { preconditions, signal })
+    await kit.api.delete(reservationType, { name }, { preconditions: revisionOf(held), signal })
   } catch (error) {
     // The object is gone, so that no retry follows. Garbage collection and the next object that wants the name remove it.
     if (!isNotFound(error) && !isConflict(error))
@@ -241,9 +248,10 @@ const isExplicit = (kit: Kit, managed: KubeObject): boolean =>
   isNameChosen(kit, managed, recordedCreate(kit.kind, managed))
 
 /** Objects to reconcile when a reservation changes: those that wait for it. Its owner verifies it again. */
-export function* waitingForReservation({ reservations }: Kit, { metadata }: KubeObject): Iterable<ObjectKey> {
-  for (const { key, reservation } of reservations.heldUp.values()) if (reservation === metadata.name) yield key
-  reservations.lose(metadata.name!)
+export function* waitingForReservation({ reservations }: Kit, changed: KubeObject): Iterable<ObjectKey> {
+  const { name } = storedMeta(changed)
+  for (const { key, reservation } of reservations.heldUp.values()) if (reservation === name) yield key
+  reservations.lose(name)
 }
 
 /** Objects to reconcile when this object is deleted: those that wait for what it manages. */

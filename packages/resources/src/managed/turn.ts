@@ -44,6 +44,14 @@ export interface ManagedSpec extends PolicySpec {
   readonly adoptionPolicy?: AdoptionPolicy
 }
 
+export const managedSpecOf = (object: KubeObject): ManagedSpec => (object['spec'] ?? {}) as ManagedSpec
+
+interface ManagedStatus extends Values {
+  readonly atProvider?: Values
+  readonly externalName?: string
+  readonly creationInDoubt?: boolean
+}
+
 const REPORT_MS = 5_000
 
 /** A step that failed: how it is told, and what the object's conditions say of it. */
@@ -174,7 +182,11 @@ export class Turn {
   }
 
   get spec(): ManagedSpec {
-    return (this.managed['spec'] ?? {}) as ManagedSpec
+    return managedSpecOf(this.managed)
+  }
+
+  get #status(): ManagedStatus {
+    return (this.managed['status'] ?? {}) as ManagedStatus
   }
 
   get forProvider(): Values {
@@ -194,12 +206,12 @@ export class Turn {
 
   /** The name of the external resource as the status records it, once it was known to exist. */
   get recordedName(): string {
-    return (this.managed['status'] as { externalName?: string } | undefined)?.externalName ?? ''
+    return this.#status.externalName ?? ''
   }
 
   /** A create was sent whose result is unknown, as the status records it. */
   get recordedDoubt(): boolean {
-    return (this.managed['status'] as { creationInDoubt?: boolean } | undefined)?.creationInDoubt === true
+    return this.#status.creationInDoubt === true
   }
 
   /**
@@ -235,7 +247,7 @@ export class Turn {
   /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
   async report(...said: readonly Condition[]): Promise<void> {
     const { kit, managed } = this
-    const old = (managed['status'] ?? {}) as Values
+    const old: Values = this.#status
     const held = conditionsOf(managed)
     const wanted = this.#conditions(said)
     const set = setConditions(held, ...wanted)
@@ -283,7 +295,7 @@ export class Turn {
     this.know(existence)
     if (this.#existenceIsReported()) return
     const { kit, managed, signal } = this
-    const status = this.#withExistence((managed['status'] ?? {}) as Values)
+    const status = this.#withExistence(this.#status)
     this.managed = await kit.client.update(kit.kind.type, { ...managed, status }, { subresource: 'status', signal })
   }
 
@@ -304,7 +316,7 @@ export class Turn {
   /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */
   #notePruned(): void {
     if (!this.#atProvider) return
-    const kept = (this.managed['status'] as { atProvider?: Values } | undefined)?.atProvider ?? {}
+    const kept = this.#status.atProvider ?? {}
     for (const name in this.#atProvider) if (kept[name] === undefined) this.kit.pruned.add(name)
   }
 
