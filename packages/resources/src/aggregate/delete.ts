@@ -84,7 +84,9 @@ async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): 
   kit.told.set(aggregate.metadata.uid!, kit.clock.now())
   if (plan.cycles.length > 0 && !isTold(aggregate))
     kit.events.event(aggregate, 'Warning', 'CircularReferences', message)
-  return { after: 'poll', seconds: kit.pollSeconds }
+  // A member without finalizers is gone at once, and no change of it says so.
+  const gone = plan.now.some((id) => (byId.get(id)!.object.metadata.finalizers ?? []).length === 0)
+  return { after: 'poll', seconds: gone ? SETTLING_SECONDS : kit.pollSeconds }
 }
 
 const SHOWN = 5

@@ -1,5 +1,6 @@
 import {
   type Client,
+  conditionsOf,
   findFieldValue,
   isNotFound,
   type KubeObject,
@@ -73,9 +74,26 @@ type Reader = Pick<Client, 'get' | 'list'>
 const isAlways = (policy: ResolutionPolicy | undefined): boolean => policy?.resolve === 'Always'
 const isOptional = (policy: ResolutionPolicy | undefined): boolean => policy?.resolution === 'Optional'
 
+/**
+ * The external name of an object. That of an object which a class provisioned counts only once the object has the external
+ * resource: a claim may name a resource of another owner, and no other member of its aggregate may refer to that one.
+ */
+function confirmedName(object: KubeObject): string {
+  const { classRef } = (object['spec'] ?? {}) as { classRef?: object }
+  return classRef === undefined || hasExternal(object) ? externalNameOf(object) : ''
+}
+
+const refusals = new Set(['ExternalNameTaken', 'ExternalNameForbidden'])
+
+function hasExternal(object: KubeObject): boolean {
+  const { externalName } = (object['status'] ?? {}) as { externalName?: string }
+  const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
+  return !refusals.has(synced?.reason ?? '') && (synced?.status === 'True' || externalName !== undefined)
+}
+
 /** The value at a path of an object; without a path its external name. */
 export function extractor(path: string | undefined): (object: KubeObject) => string {
-  if (path === undefined) return externalNameOf
+  if (path === undefined) return confirmedName
   return (object) => {
     const value = findFieldValue(object, path)
     return value === undefined || value === null ? '' : String(value)
