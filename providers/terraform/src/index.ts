@@ -1,3 +1,5 @@
+export { findInMirror, type InstalledProvider } from './install/filesystem-mirror.js'
+export { type ProviderSource, parseSource } from './install/source.js'
 export { type DerivedOptions, deriveKind, STATE_NAMESPACE } from './kind/derive.js'
 export { REPLACEMENT_POLICY } from './kind/external.js'
 export {
