@@ -1,12 +1,12 @@
 // Builds and installs what the tests need beyond Node, if it is not in the cache yet (minutes the first time):
-// Kubernetes' own programs, Helm, Crossplane, moto, Terraform providers. If one is unavailable, its tests are skipped.
+// Kubernetes' own programs, Helm, Crossplane, moto, Terraform and its providers. If one is unavailable, its tests are skipped.
 //   node scripts/prepare.mjs
 import { motoMissing } from '../providers/aws/dist/testing/moto.js'
-import { providerMissing, providerNames } from '../providers/terraform/dist/testing/index.js'
+import { providerMissing, providerNames, terraformMissing } from '../providers/terraform/dist/testing/index.js'
 import { PROGRAMS, program, Unavailable } from '../test/conformance/dist/index.js'
 
 const begun = Date.now()
-const missing = await Promise.all([programsMissing(), motoMissing(), terraformMissing()])
+const missing = await Promise.all([programsMissing(), motoMissing(), terraformMissing(), providersMissing()])
 for (const why of missing.flat().filter(Boolean)) console.log(`some tests will be skipped: ${why}`)
 console.log(`what the tests need beyond Node was looked for (${Math.round((Date.now() - begun) / 1000)} s)`)
 
@@ -24,7 +24,7 @@ async function programsMissing() {
 }
 
 /** One after the other: each build uses all cores. */
-async function terraformMissing() {
+async function providersMissing() {
   const missing = []
   for (const name of providerNames) missing.push(await providerMissing(name))
   return missing

@@ -7,3 +7,4 @@ export {
   skipWithout,
   versionOf,
 } from './binaries.js'
+export { terraformMissing } from './terraform.js'
