@@ -146,17 +146,18 @@ function oneRequirement(
   return requirement.key === '' ? [fieldErrors.required(`${field}.key`, 'must be specified'), ...ofValues] : ofValues
 }
 
-function metadataErrors(review: KubeObject, words: string): FieldError[] {
-  const { managedFields: _, creationTimestamp: __, uid: ___, ...metadata } = review.metadata
-  return Object.keys(metadata).length === 0 ? [] : [fieldErrors.invalid('metadata', review.metadata, words)]
+function metadataErrors({ metadata }: KubeObject, words: string, ...allowed: string[]): FieldError[] {
+  const ignored = ['managedFields', 'creationTimestamp', 'uid', ...allowed]
+  const empty = Object.keys(metadata).every((field) => ignored.includes(field))
+  return empty ? [] : [fieldErrors.invalid('metadata', metadata, words)]
 }
 
 function localErrors(review: KubeObject): FieldError[] {
-  const { namespace, ...metadata } = review.metadata
+  const { namespace } = review.metadata
   const { resourceAttributes, nonResourceAttributes } = specOf(review)
   const errors = [
     ...accessErrors(review, true),
-    ...metadataErrors({ ...review, metadata }, 'must be empty except for namespace'),
+    ...metadataErrors(review, 'must be empty except for namespace', 'namespace'),
   ]
   const asked = (resourceAttributes as { readonly namespace?: string } | undefined)?.namespace ?? ''
   if (resourceAttributes && asked !== (namespace ?? '')) {

@@ -30,11 +30,13 @@ export async function create(engine: Engine, request: WriteRequest, body: Body):
   const decoded = decode(request, body)
   if (isLong(request)) await rest(request)
   if (strategy.answer) {
-    const question = withNamespace(request, decoded)
+    const question = await track(engine, request, withNamespace(request, decoded))
     const review = admissionOf(engine, request, 'CREATE')
     const admitted = review ? await review.mutate(question, undefined) : question
+    // An answer has no side effects and checks the fields. kube-apiserver reports those before admission validates.
+    const answer = await strategy.answer(admitted, contextOf(engine, request))
     if (review) await review.validate(admitted, undefined)
-    return unstored(await strategy.answer(admitted, contextOf(engine, request)), true)
+    return unstored(answer, true)
   }
   return await createDecoded(engine, request, named(request, decoded))
 }

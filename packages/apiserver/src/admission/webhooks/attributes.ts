@@ -45,16 +45,34 @@ const POLICY_RESOURCES = new Set([
 ])
 const WEBHOOK_RESOURCES = new Set(['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'])
 
-/** Policies do not apply to policies and their bindings, so that a wrong policy can be removed. They apply to webhooks. */
+/** Reviews by group. A policy that denies them could lock every client out. */
+const REVIEW_RESOURCES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['authentication.k8s.io', new Set(['selfsubjectreviews', 'tokenreviews'])],
+  [
+    'authorization.k8s.io',
+    new Set([
+      'localsubjectaccessreviews',
+      'selfsubjectaccessreviews',
+      'selfsubjectrulesreviews',
+      'subjectaccessreviews',
+    ]),
+  ],
+])
+
+const isPolicy = ({ group, resource }: ResourceType): boolean =>
+  group === 'admissionregistration.k8s.io' && POLICY_RESOURCES.has(resource)
+
+/**
+ * Policies do not apply to policies and their bindings, so that a wrong policy can be removed, nor to token and access
+ * reviews. They apply to webhook configurations.
+ */
 export function isExemptFromPolicies({ type }: AdmissionAttributes): boolean {
-  return type.group === 'admissionregistration.k8s.io' && POLICY_RESOURCES.has(type.resource)
+  return isPolicy(type) || REVIEW_RESOURCES.get(type.group)?.has(type.resource) === true
 }
 
 /** Webhooks are not called for policies nor for webhook configurations, so that a broken one can be removed. */
-export function isExemptFromWebhooks(attributes: AdmissionAttributes): boolean {
-  const { group, resource } = attributes.type
-  if (group === 'admissionregistration.k8s.io' && WEBHOOK_RESOURCES.has(resource)) return true
-  return isExemptFromPolicies(attributes)
+export function isExemptFromWebhooks({ type }: AdmissionAttributes): boolean {
+  return isPolicy(type) || (type.group === 'admissionregistration.k8s.io' && WEBHOOK_RESOURCES.has(type.resource))
 }
 
 const isNamespaces = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'namespaces'
