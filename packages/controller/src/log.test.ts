@@ -8,7 +8,7 @@ function logged(format: 'json' | 'text', tell: (log: ReturnType<typeof createLog
   return lines.join('\n')
 }
 
-test('a line of text or of JSON', () => {
+test('formats a line as text or JSON', () => {
   const tell = (log: ReturnType<typeof createLog>) =>
     log.with({ controller: 'c' }).warn('it\nfailed', { error: new Error('bad luck'), tries: 2 })
   assert.equal(logged('text', tell), '1970-01-01T00:00:00.000Z WARN  it failed controller=c error="bad luck" tries=2')
@@ -22,7 +22,7 @@ test('a line of text or of JSON', () => {
   })
 })
 
-test('what is below the level is not told', () => {
+test('messages below the level are dropped', () => {
   assert.equal(
     logged('text', (log) => log.debug('noise')),
     '',
@@ -34,8 +34,8 @@ const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namesp
 const jwt = `eyJhbGciOiJSUzI1NiJ9.${CANARY}payload.sig`
 const cases: Record<string, (log: ReturnType<typeof createLog>) => void> = {
   'by its name': (log) => log.info('m', { token: CANARY, clientSecret: CANARY, nested: { password: CANARY } }),
-  'an object is only named': (log) => log.info('m', { object: secret }),
-  'a bearer token in words': (log) => log.info(`sent Bearer ${CANARY}`, { header: `Bearer ${CANARY}` }),
+  'an object is reduced to its name': (log) => log.info('m', { object: secret }),
+  'a bearer token in a message': (log) => log.info(`sent Bearer ${CANARY}`, { header: `Bearer ${CANARY}` }),
   'a token in an error': (log) => log.error('m', { error: new Error(`refused ${jwt}`) }),
   'a private key': (log) => log.error(`-----BEGIN RSA PRIVATE KEY-----\n${CANARY}\n-----END RSA PRIVATE KEY-----`),
 }

@@ -1,28 +1,32 @@
 import { type Clock, isObject, messageOf, stringify } from '@crosstie/kube'
 
+/** Severity of a log message, in ascending order. */
 export type Level = 'debug' | 'info' | 'warn' | 'error'
+/** Structured fields of a log message. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Lines for operators. Secrets do not get in: see `presentable`. */
+/** A structured log. Values that may be secrets are redacted; see `presentable`. */
 export interface Log {
   debug(message: string, fields?: Fields): void
   info(message: string, fields?: Fields): void
   warn(message: string, fields?: Fields): void
   error(message: string, fields?: Fields): void
-  /** A log whose every line has these fields too. */
+  /** Returns a log that adds these fields to every message. */
   with(fields: Fields): Log
 }
 
+/** Options of createLog. */
 export interface LogOptions {
   readonly format: 'json' | 'text'
   readonly level: Level
   readonly clock: Clock
-  /** Gets whole lines, without the line feed. */
+  /** Receives complete lines without the line feed. */
   readonly write: (line: string) => void
 }
 
 const ranks: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
 
+/** A log that drops every message. */
 export const silentLog: Log = {
   debug: () => {},
   info: () => {},
@@ -31,7 +35,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 }
 
-/** A log that writes one line for each message. */
+/** Creates a log that writes one line per message. */
 export function createLog(options: LogOptions): Log {
   const format = options.format === 'json' ? jsonLine : textLine
   const make = (bound: Fields): Log => {
@@ -68,9 +72,8 @@ const SENSITIVE_TEXT =
   /\bBearer\s+[\w.~+/=-]+|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*-----|$)/g
 
 /**
- * What may be shown of fields: errors as their message, objects of Kubernetes as
- * their name and nothing of what they hold, and no value whose name or form says
- * that it is a secret.
+ * Returns the fields in a form that is safe to log: errors as their message, Kubernetes objects as their name, and
+ * values redacted whose name or format suggests a secret.
  */
 function presentable(fields: Fields): Fields {
   const shown: Record<string, unknown> = {}

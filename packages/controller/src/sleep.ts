@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 
-/** Waits so long, or until the signal aborts; never throws. */
+/** Waits for the given time, or until the signal aborts. Never rejects. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
@@ -17,7 +17,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   })
 }
 
-/** For a signal that many wait on at once: Node takes more than ten for a leak unless it is told. */
+/** Creates an AbortController for many listeners: Node warns of a leak at more than ten unless the limit is raised. */
 export function stopper(): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)

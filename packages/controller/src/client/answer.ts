@@ -6,24 +6,24 @@ import type { Answer } from './transport.js'
 
 const unzip = promisify(gunzip)
 
-/** The whole body as text. The signal destroys it halfway. */
+/** Reads the whole response body as text. Rejects if the body is incomplete or destroyed. */
 export async function textOf({ headers, body }: Answer): Promise<string> {
   const bytes = await bytesOf(body, headers['content-length'])
   return (headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8')
 }
 
-/** `length`: how long the server says that it is. */
+/** `length` is the Content-Length header. */
 function bytesOf(body: Readable, length: string | readonly string[] | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    const cut = () => new Error('the connection was lost in the middle of an answer')
+    const cut = () => new Error('the connection was lost before the response was complete')
     let ended = false
     body.on('data', (chunk: Buffer) => chunks.push(chunk))
     body.on('error', reject)
     body.on('end', () => {
       ended = true
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-      // A lost HTTP/2 connection ends its streams as if all had been said.
+      // A lost HTTP/2 connection emits `end` on its streams as if they were complete.
       const reset = (body as { rstCode?: number }).rstCode
       if (reset || (length !== undefined && Number(length) !== bytes.length)) reject(cut())
       else resolve(bytes)
@@ -54,7 +54,7 @@ const reasons: Readonly<Record<number, Reason>> = {
 
 const TEXT_SHOWN = 200
 
-/** What the server says went wrong; proxies in between may not speak in Statuses. */
+/** Converts an error response to a StatusError. The body may not be a Status if a proxy sent the response. */
 export function errorOf(code: number, text: string): StatusError {
   const status = parsed(text)
   if (isObject(status) && status['kind'] === 'Status') return statusError(status, code)
@@ -62,6 +62,7 @@ export function errorOf(code: number, text: string): StatusError {
   return new StatusError(code, reasons[code] ?? '', words)
 }
 
+/** Converts a `Status` object to a StatusError. `code` applies if the object has no code. */
 export function statusError(status: Readonly<Record<string, unknown>>, code = 500): StatusError {
   const { message, reason, details, metadata } = status
   const said = typeof status['code'] === 'number' ? status['code'] : code

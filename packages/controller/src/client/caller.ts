@@ -8,23 +8,24 @@ import { errorOf, textOf } from './answer.js'
 import { Links } from './links.js'
 import { type Answer, type Asked, ConnectionError } from './transport.js'
 
+/** Options of `RequestSender` and `HttpClient`. */
 export interface CallerOptions {
-  /** How long a call may take; watches are not calls. */
+  /** The timeout of a request. It does not limit how long a watch stays open. */
   readonly timeoutMs?: number
-  /** Before the slash: who owns the fields that are written without a field manager. */
+  /** The part before the slash is the default field manager of writes. */
   readonly userAgent?: string
-  /** Never HTTP/2: for what is in between and cannot. */
+  /** Use HTTP/1.1 only, for proxies that do not support HTTP/2. */
   readonly http1?: boolean
   readonly log?: Log
 }
 
-/** A little more than servers give a request. */
+/** Slightly more than the request timeout of API servers (60 s). */
 const TIMEOUT_MS = 70_000
 const TRIES_MAX = 6
 const RETRY_AFTER_MAX_SECONDS = 30
 const WARNINGS_REMEMBERED = 200
 
-/** Asks a server: with our credentials, within a time, again where that is safe, and with StatusErrors when it fails. */
+/** Sends requests with credentials, a timeout and safe retries. Failures are reported as StatusErrors. */
 export class Caller {
   readonly #access: Access
   readonly #links: Links
@@ -48,7 +49,7 @@ export class Caller {
     this.#links.destroy()
   }
 
-  /** The body of a successful answer. */
+  /** Returns the body of a successful response. */
   async call(asked: Asked, signal: AbortSignal | undefined): Promise<string> {
     const deadline = new Deadline(this.#timeoutMs, signal)
     try {
@@ -64,7 +65,7 @@ export class Caller {
     }
   }
 
-  /** The body of a successful answer, as it comes. */
+  /** Returns the body of a successful response as a stream. */
   async open(asked: Asked, signal: AbortSignal | undefined): Promise<Readable> {
     const deadline = new Deadline(this.#timeoutMs, signal)
     try {
@@ -87,7 +88,7 @@ export class Caller {
       if (error.code === 401 && !renewed) {
         renewed = true
         this.#access.renew()
-        // Certificates belong to connections.
+        // Client certificates are bound to connections.
         this.#links.renew()
         continue
       }
@@ -98,7 +99,7 @@ export class Caller {
     }
   }
 
-  /** Undefined: it got nowhere, and may be sent again. */
+  /** Returns undefined if the request failed and may be sent again. */
   async #send(asked: Asked, signal: AbortSignal, tries: number): Promise<Answer | undefined> {
     try {
       const identity = await this.#access.headers()
@@ -108,26 +109,26 @@ export class Caller {
       return answer
     } catch (error) {
       if (!(error instanceof ConnectionError) || signal.aborted || tries >= 3) throw error
-      // What only reads may be asked twice. A server that cannot even be reached is for the caller to wait for.
+      // Reads may be repeated. If the server cannot be reached at all, the caller decides when to retry.
       const harmless = !error.sent || asked.method === 'GET'
       if (!harmless || isUnreachable(error)) throw error
       return undefined
     }
   }
 
-  /** The server's advice to users of old things: once each. */
+  /** Logs each `Warning` header of the server once. */
   #warn({ headers }: Answer): void {
     const warnings = headers['warning']
     if (warnings === undefined) return
     for (const warning of typeof warnings === 'string' ? [warnings] : warnings) {
       if (this.#warned.has(warning) || this.#warned.size >= WARNINGS_REMEMBERED) continue
       this.#warned.add(warning)
-      this.#log.warn('the API server warns', { warning: warning.replace(/^299 - /, '') })
+      this.#log.warn('warning from the API server', { warning: warning.replace(/^299 - /, '') })
     }
   }
 }
 
-/** Aborts after a time, or when the other signal does. Unlike AbortSignal.any it leaves nothing behind. */
+/** Aborts after a time, or when the outer signal does. Unlike AbortSignal.any it removes its listener. */
 class Deadline {
   readonly #abort = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -139,11 +140,11 @@ class Deadline {
     this.#outer = outer
     this.#timer = setTimeout(() => {
       this.passed = true
-      this.#abort.abort(new Error(`no answer in ${milliseconds / 1000} s`))
+      this.#abort.abort(new Error(`no response within ${milliseconds / 1000} s`))
     }, milliseconds)
     if (outer?.aborted) this.#follow()
     else if (outer) {
-      // However many calls are made for one purpose, it may be given up.
+      // Many concurrent requests may share one signal.
       setMaxListeners(0, outer)
       outer.addEventListener('abort', this.#follow)
     }
@@ -159,7 +160,7 @@ class Deadline {
   }
 }
 
-/** Seconds to wait when the server says that it is too busy and did nothing. */
+/** Returns the number of seconds to wait if the server refused the request because it is overloaded. */
 function retryAfter({ headers }: Answer, { code, details }: StatusError): number | undefined {
   if (code !== 429 && code !== 503) return undefined
   const said = headers['retry-after'] ?? details?.retryAfterSeconds
@@ -174,6 +175,6 @@ function isUnreachable({ cause }: ConnectionError): boolean {
 function asStatusError(error: unknown, deadline: Deadline, { method, path }: Asked): StatusError {
   if (error instanceof StatusError) return error
   const what = `${method} ${path.replace(/\?.*/, '')}`
-  if (deadline.passed) return new StatusError(504, 'Timeout', `${what}: no answer in time`, { cause: error })
+  if (deadline.passed) return new StatusError(504, 'Timeout', `${what}: no response within the timeout`, { cause: error })
   return new StatusError(503, 'ServiceUnavailable', `${what}: ${messageOf(error)}`, { cause: error })
 }

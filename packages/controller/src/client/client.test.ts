@@ -62,7 +62,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<StatusError> {
   return error
 }
 
-test('lines are whole, wherever chunks end', async () => {
+test('lines are complete regardless of chunk boundaries', async () => {
   const lines = fc.array(fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => JSON.stringify(text)))
   await fc.assert(
     fc.asyncProperty(lines, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), async (wanted, sizes) => {
@@ -78,7 +78,7 @@ test('lines are whole, wherever chunks end', async () => {
   )
 })
 
-test('requests are what a Kubernetes API expects', async () => {
+test('requests have the form that a Kubernetes API expects', async () => {
   const asked: string[] = []
   const answer: Answering = (request, response, body) => {
     asked.push(`${request.method} ${request.url} ${request.headers['content-type'] ?? ''} ${body}`.trim())
@@ -107,7 +107,7 @@ test('requests are what a Kubernetes API expects', async () => {
   ])
 })
 
-test('failures are StatusErrors, whoever answers', async () => {
+test('failures are StatusErrors, also when a proxy responds', async () => {
   const answers: Record<string, (response: ServerResponse) => void> = {
     status: (response) => json(response, 409, status(409, 'AlreadyExists', 'it is there')),
     proxy: (response) => response.writeHead(502).end('<html>bad gateway</html>'),
@@ -130,20 +130,20 @@ test('failures are StatusErrors, whoever answers', async () => {
   assert.equal((await failureOf(nobody.get(THINGS, { name: 'a' }))).reason, 'ServiceUnavailable')
 })
 
-test('a busy server is asked again when it says so', async () => {
+test('a request is retried when an overloaded server asks for it', async () => {
   let times = 0
   const busy = status(429, 'TooManyRequests', 'later')
   const answer: Answering = (_, response) =>
     ++times < 3 ? json(response, 429, busy, { 'retry-after': '0' }) : json(response, 201, thing('a'))
   await withServer(answer, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
-    // Zero is taken for a second: a server that says so forever is not hammered.
+    // Retry-After: 0 counts as one second, so that a server that always sends it is not flooded.
     assert.equal((await client.create(THINGS, thing('a'))).metadata.name, 'a')
   })
   assert.equal(times, 3)
 })
 
-test('credentials that are refused are fetched anew, once', async () => {
+test('rejected credentials are renewed once', async () => {
   const tokens: string[] = []
   const answer: Answering = (request, response) => {
     tokens.push(String(request.headers.authorization))
@@ -168,7 +168,7 @@ test('credentials that are refused are fetched anew, once', async () => {
   assert.deepEqual(tokens, ['Bearer old', 'Bearer new', 'Bearer bad', 'Bearer bad'])
 })
 
-test('the token of a pod is read again', async () => {
+test('the service account token is reread', async () => {
   const accountDir = await mkdtemp(join(tmpdir(), 'crosstie-account-'))
   await writeFile(join(accountDir, 'ca.crt'), 'CA')
   await writeFile(join(accountDir, 'token'), 'one\n')
@@ -186,7 +186,7 @@ test('the token of a pod is read again', async () => {
   await rm(accountDir, { recursive: true })
 })
 
-test('large lists may come compressed, with integers of 64 bits and items that do not say what they are', async () => {
+test('a list may be compressed, with 64-bit integers and items without kind', async () => {
   const text =
     '{"kind":"ThingList","apiVersion":"example.org/v1","metadata":{},"items":[{"metadata":{"name":"a"},"n":9007199254740993}]}'
   const answer: Answering = (request, response) => {
@@ -202,7 +202,7 @@ test('large lists may come compressed, with integers of 64 bits and items that d
   })
 })
 
-test('a call that takes too long is given up, and so is one that is aborted', async () => {
+test('a request ends on timeout and on abort', async () => {
   await withServer(
     () => {},
     async (url) => {
@@ -216,7 +216,7 @@ test('a call that takes too long is given up, and so is one that is aborted', as
 
 const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`
 
-test('a watch tells what comes, ends with its connection, and throws what the server says', async () => {
+test('a watch yields events, ends with its connection, and throws error events', async () => {
   const answer: Answering = (request, response) => {
     response.writeHead(200)
     const half = line('ADDED', thing('ä'))
@@ -244,7 +244,7 @@ test('a watch tells what comes, ends with its connection, and throws what the se
   })
 })
 
-test('a watch that is read slowly does not fill the memory', async () => {
+test('a slow reader of a watch does not fill the memory', async () => {
   let written = 0
   const big = line('ADDED', thing('a', { text: 'x'.repeat(100_000) }))
   const answer: Answering = (_, response) => {
@@ -267,20 +267,20 @@ test('a watch that is read slowly does not fill the memory', async () => {
 })
 
 const proxies: Record<string, { server: string; environment: Record<string, string>; want: string | undefined }> = {
-  'none is named': { server: 'https://k8s.example.org', environment: {}, want: undefined },
-  'one is named': { server: 'https://k8s.example.org', environment: { HTTPS_PROXY: 'p:1' }, want: 'p:1' },
-  'in small letters': { server: 'https://k8s.example.org', environment: { https_proxy: 'p:1' }, want: 'p:1' },
-  'not for this host': {
+  'no proxy set': { server: 'https://k8s.example.org', environment: {}, want: undefined },
+  'proxy set': { server: 'https://k8s.example.org', environment: { HTTPS_PROXY: 'p:1' }, want: 'p:1' },
+  'lower-case variable': { server: 'https://k8s.example.org', environment: { https_proxy: 'p:1' }, want: 'p:1' },
+  'host excluded': {
     server: 'https://k8s.example.org',
     environment: { HTTPS_PROXY: 'p:1', NO_PROXY: 'a.org, k8s.example.org' },
     want: undefined,
   },
-  'not for this domain': {
+  'domain excluded': {
     server: 'https://k8s.example.org',
     environment: { HTTPS_PROXY: 'p:1', no_proxy: '.example.org' },
     want: undefined,
   },
-  'another domain that ends alike': {
+  'another domain with the same ending': {
     server: 'https://k8s.badexample.org',
     environment: { HTTPS_PROXY: 'p:1', no_proxy: 'example.org' },
     want: 'p:1',
@@ -293,12 +293,12 @@ const proxies: Record<string, { server: string; environment: Record<string, stri
   'this machine': { server: 'https://127.0.0.1:6443', environment: { HTTPS_PROXY: 'p:1' }, want: undefined },
 }
 for (const [name, { server, environment, want }] of Object.entries(proxies)) {
-  test(`the proxy of the environment: ${name}`, () => {
+  test(`proxy from the environment: ${name}`, () => {
     assert.equal(proxyFor(new URL(server), environment), want)
   })
 }
 
-test('an answer that ends before all of it was there is none', async () => {
+test('an incomplete response is an error', async () => {
   const answer = (text: string, headers: Record<string, string>, rstCode = 0) => ({
     status: 200,
     headers,
@@ -306,16 +306,16 @@ test('an answer that ends before all of it was there is none', async () => {
   })
   const cut = /in the middle of an answer/
   await assert.rejects(textOf(answer('{"a":', { 'content-length': '8' })), cut, 'a part came')
-  await assert.rejects(textOf(answer('', { 'content-length': '8' })), cut, 'nothing but the headers came')
+  await assert.rejects(textOf(answer('', { 'content-length': '8' })), cut, 'only the headers arrived')
   await assert.rejects(
     textOf(answer('{}', {}, 8)),
     cut,
-    'the stream was reset, as those of a lost HTTP/2 connection are',
+    'the stream was reset, as happens when an HTTP/2 connection is lost',
   )
   assert.equal(await textOf(answer('{"a":1}', { 'content-length': '7' })), '{"a":1}')
 })
 
-test('a connection that is lost just when it is asked for a sign of life ends like any other', async (t) => {
+test('a connection that is lost just before a ping ends without an uncaught error', async (t) => {
   const server = createHttp2Server().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -323,7 +323,7 @@ test('a connection that is lost just when it is asked for a sign of life ends li
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   const link = new Http2Link(`http://127.0.0.1:${port}`, socket as TLSSocket)
-  // After the session has heard of it, and before it tells of its own end.
+  // After the session noticed the loss, and before it emits its end.
   const asked = new Promise<void>((resolve) => {
     socket.on('close', () => {
       t.mock.timers.tick(60_000)

@@ -34,7 +34,7 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
   strategic: 'application/strategic-merge-patch+json',
 }
 
-/** The Client port over HTTP, to any Kubernetes API. */
+/** The `Client` port over HTTP, for any Kubernetes API. */
 export class HttpClient implements Client, Disposable {
   readonly #caller: Caller
   readonly #access: Access
@@ -47,13 +47,13 @@ export class HttpClient implements Client, Disposable {
     this.#caller = new Caller(access, options)
   }
 
-  /** Ends all connections, and with them what still runs over them. */
+  /** Closes all connections. Pending requests fail. */
   close(): void {
     for (const client of this.#impersonating.values()) client.close()
     this.#caller.close()
   }
 
-  /** The client of each user is created once, and closed with this one. */
+  /** Returns a client that impersonates the user. It is created once per user and closed with this client. */
   as(user: string): HttpClient {
     const held = this.#impersonating.get(user)
     if (held) return held
@@ -97,7 +97,7 @@ export class HttpClient implements Client, Disposable {
     }
   }
 
-  /** Whatever the server says at a path, such as `/version`, in the form that is asked for. */
+  /** Reads any path of the server, such as `/version`, in the requested media type. */
   async read<T>(path: string, options: { readonly accept?: string; readonly signal?: AbortSignal } = {}): Promise<T> {
     const headers = { 'accept-encoding': 'gzip', ...(options.accept ? { accept: options.accept } : {}) }
     return parseJson(await this.#caller.call({ method: 'GET', path, headers }, options.signal)) as T
@@ -195,7 +195,7 @@ async function* events<T extends KubeObject>(
       yield { type: event.type, object: named(event.object, type) } as WatchEvent<T>
     }
   } catch (error) {
-    // A connection that is lost is a watch that ended: whoever watches goes on from what was seen last.
+    // A lost connection ends the watch without an error. The caller resumes from the last event that it received.
     if (!signal?.aborted && !isLost(error)) throw error
   }
 }
@@ -204,7 +204,7 @@ function isLost(error: unknown): boolean {
   return isObject(error) && typeof (error as { code?: unknown }).code === 'string'
 }
 
-/** The items of built-in kinds do not say what they are: the list does. */
+/** Fills `apiVersion` and `kind`, because servers omit them in list items of built-in kinds. */
 function named<T extends KubeObject>(object: T, type: ResourceType): T {
   return object.kind ? object : { ...object, apiVersion: apiVersionOf(type), kind: type.kind }
 }

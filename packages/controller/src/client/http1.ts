@@ -5,16 +5,16 @@ import { messageOf } from '@crosstie/kube'
 import type { TlsMaterial } from './access.js'
 import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
 
-/** Watches hold a connection each. */
+/** Every watch occupies one connection. */
 const CONNECTIONS_MAX = 512
 
-/** HTTP/1.1, for servers and proxies that know no other. */
+/** HTTP/1.1 connections, for servers and proxies that do not support HTTP/2. */
 export class Http1Link implements Link {
   readonly #server: URL
   readonly #agent: HttpAgent | HttpsAgent
   #closed = false
 
-  /** `open` makes the connections, where that is not straightforward. */
+  /** `open` replaces the default way to connect, for example through a proxy. */
   constructor(server: URL, tls: TlsMaterial, open?: () => Promise<Socket>) {
     this.#server = server
     const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
@@ -42,7 +42,7 @@ export class Http1Link implements Link {
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
       const options = {
         agent: this.#agent,
-        // URL keeps the brackets of an IPv6 address; sockets do not want them.
+        // URL keeps the brackets of an IPv6 address; sockets expect it without them.
         host: hostname.replace(/^\[|\]$/g, ''),
         port,
         method,

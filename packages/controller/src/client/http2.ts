@@ -5,22 +5,22 @@ import { type Answer, type Asked, ConnectionError, type Link } from './transport
 
 const STREAM_WINDOW = 4 * 1024 * 1024
 const SESSION_WINDOW = 32 * 1024 * 1024
-/** Megabytes. Node's own limit is about as much as a few large lists. */
+/** Megabytes. Node's default is exhausted by a few large lists. */
 const SESSION_MEMORY_MB = 128
-/** What servers usually allow, until this one has said. */
+/** The usual limit of servers, until this server announces its own. */
 const STREAMS_MAX = 100
-/** A connection that is silent is asked whether it is still there: a lost one would hold its watches forever. */
+/** Interval of pings on an idle connection. Without them the watches of a lost connection would hang forever. */
 const PING_EVERY_MS = 30_000
 const PONG_WITHIN_MS = 15_000
 
-/** Many requests over one HTTP/2 connection. */
+/** Multiplexes requests over one HTTP/2 connection. */
 export class Http2Link implements Link {
   readonly #session: ClientHttp2Session
   readonly #pings: NodeJS.Timeout
-  /** Whose answers are not there yet, or not wholly. */
+  /** Streams whose response is not complete. */
   readonly #streams = new Set<ClientHttp2Stream>()
   #draining = false
-  /** Streams above this one were not looked at by a server that is going away. */
+  /** The last stream that the server processed before it sent GOAWAY. Higher streams may be retried. */
   #lastTaken = Number.POSITIVE_INFINITY
 
   constructor(origin: string, socket: TLSSocket) {
@@ -31,11 +31,11 @@ export class Http2Link implements Link {
     })
     const session = this.#session
     session.on('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
-    // What went wrong is told to every request by its own stream.
+    // Each request learns the cause from its own stream.
     session.on('error', () => this.#drain())
     session.on('close', () => {
       this.#drain()
-      // One that was waiting for the connection would wait forever: Node does not tell it that there will be none.
+      // Node does not end streams that wait for a connection that failed.
       for (const stream of this.#streams) stream.destroy()
     })
     session.on('goaway', (_code, lastStream) => {
@@ -81,7 +81,7 @@ export class Http2Link implements Link {
       })
       stream.on('response', (answer) => {
         answered = true
-        // From here on whoever reads the body cancels by destroying it.
+        // From here on the reader of the body cancels the request by destroying the body.
         signal?.removeEventListener('abort', cancel)
         resolve({ status: answer[':status'] ?? 0, headers: answer as Answer['headers'], body: stream })
       })
@@ -102,7 +102,7 @@ export class Http2Link implements Link {
     try {
       return this.#session.request(
         { ':method': method, ':path': path, ...headers },
-        // DELETE may have a body here, which Node does not expect by itself.
+        // Kubernetes accepts a body with DELETE; Node expects none unless it is told so.
         { endStream: body === undefined },
       )
     } catch (cause) {
@@ -114,7 +114,7 @@ export class Http2Link implements Link {
   #lost(cause: unknown, id: number | undefined, code: number | undefined): ConnectionError {
     const refused = code === constants.NGHTTP2_REFUSED_STREAM
     const sent = id !== undefined && id <= this.#lastTaken && !refused
-    const why = cause === undefined ? 'the connection was closed before an answer came' : messageOf(cause)
+    const why = cause === undefined ? 'the connection was closed before a response arrived' : messageOf(cause)
     return new ConnectionError(why, { cause, sent })
   }
 
@@ -126,12 +126,12 @@ export class Http2Link implements Link {
   }
 
   #ping(): void {
-    // It may be gone already, and this be told before its end is: pinging it would throw, with nobody there to catch it.
+    // The session may have ended before its event arrives. A ping would then throw without a handler.
     if (this.ended) {
       this.#drain()
       return
     }
-    const timer = setTimeout(() => this.#session.destroy(new Error('no answer to a ping')), PONG_WITHIN_MS).unref()
+    const timer = setTimeout(() => this.#session.destroy(new Error('no response to a ping')), PONG_WITHIN_MS).unref()
     this.#session.ping((error) => {
       if (!error) clearTimeout(timer)
     })

@@ -1,2 +1,2 @@
-// In a file of its own, so that the bundle gets this and not the whole client: of a dynamic import all is kept.
+// A separate file lets the bundler drop the rest of the client library: a dynamic import keeps every export.
 export { KubeConfig } from '@kubernetes/client-node'

@@ -6,19 +6,20 @@ import { attempt } from '@crosstie/kube'
 import type { Cluster, User } from '@kubernetes/client-node'
 import { type Access, inClusterAccess, isInCluster, type TlsMaterial } from './access.js'
 
+/** Options of `kubeconfigAccess` and `findAccess`. */
 export interface KubeconfigOptions {
-  /** Absent: what $KUBECONFIG says, or ~/.kube/config. */
+  /** Defaults to $KUBECONFIG, then ~/.kube/config. */
   readonly file?: string
   /**
-   * The kubeconfig itself, instead of a file. Nothing in it may run a program
-   * or read a file: whoever wrote it need not be trusted with this machine.
+   * The content of a kubeconfig, instead of a file. Entries that run a program or read a file are refused, because
+   * the author of the text may not be trusted with this machine.
    */
   readonly text?: string
-  /** Absent: the current one. */
+  /** Defaults to the current context. */
   readonly context?: string
 }
 
-/** Plugins keep what they got until it expires; this is how long we do not even ask. */
+/** Exec plugins cache credentials until they expire; for this long the plugin is not asked at all. */
 const FRESH_MS = 10_000
 
 interface Credentials {
@@ -27,12 +28,12 @@ interface Credentials {
 }
 
 const noCluster = (context: string | undefined): string =>
-  context ? `there is no context '${context}' with a cluster` : 'it names no current context'
+  context ? `context '${context}' does not exist or has no cluster` : 'it has no current context'
 
 /**
- * The access that a kubeconfig describes: certificates, tokens, token files,
- * exec plugins and OIDC, as the official client reads them. It is large, and
- * loaded only here.
+ * Returns the Access that a kubeconfig describes: certificates, tokens, token files, exec plugins and OIDC. The
+ * official client interprets it; that library is large and loaded only here. Throws if the file or context does not
+ * exist.
  */
 export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise<Access> {
   const where = options.text === undefined ? ` ${options.file ?? process.env['KUBECONFIG'] ?? '~/.kube/config'}` : ''
@@ -41,7 +42,7 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const config = new KubeConfig()
     if (options.text !== undefined) config.loadFromString(options.text)
     else if (options.file !== undefined) {
-      if (!existsSync(options.file)) throw new Error('there is no such file')
+      if (!existsSync(options.file)) throw new Error('the file does not exist')
       config.loadFromFile(options.file)
     } else config.loadFromDefault()
     if (options.context !== undefined) config.setCurrentContext(options.context)
@@ -52,7 +53,7 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
     let renewals = 0
     const read = async (): Promise<Credentials> => {
-      // Nobody is told who we are over a connection that anybody can read.
+      // Credentials are never sent over an unencrypted connection.
       if (cluster.server.startsWith('http:')) return { tls: {}, headers: {} }
       const asked: RequestOptions = {}
       await config.applyToHTTPSOptions(asked)
@@ -60,7 +61,7 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     }
     const forget = () => {
       if (!user || !context) return
-      // What plugins said is kept by the user's name, even when the server does not accept it any more.
+      // The library caches plugin credentials by user name, also after the server rejected them.
       const name = `${user.name} (${++renewals})`
       config.loadFromOptions({
         clusters: [cluster],
@@ -80,12 +81,12 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
   })
 }
 
-/** Nothing says where a Kubernetes API is. */
+/** Neither a kubeconfig nor a service account was found. */
 export class NoAccessError extends Error {
   override readonly name = 'NoAccessError'
 }
 
-/** What would let the author of a kubeconfig reach into this machine. */
+/** Refuses entries by which the author of a kubeconfig could read files or run programs on this machine. */
 function refuseReach(user: Partial<User>, cluster: Cluster): void {
   const found = [
     user.exec && 'runs a program (exec)',
@@ -95,16 +96,19 @@ function refuseReach(user: Partial<User>, cluster: Cluster): void {
   ].filter(Boolean)
   if (found.length === 0) return
   throw new Error(
-    `it ${found.join(' and ')}, which is not allowed here: put token, client-certificate-data, client-key-data and certificate-authority-data into it`,
+    `it ${found.join(' and ')}, which is not allowed here: use token, client-certificate-data, client-key-data and certificate-authority-data instead`,
   )
 }
 
-/** The kubeconfig that the user named, or the pod's service account, or the user's own kubeconfig. */
+/**
+ * Finds the API in this order: the kubeconfig named in the options, the pod's service account, the user's
+ * kubeconfig. Throws a NoAccessError if there is none of them.
+ */
 export async function findAccess(options: KubeconfigOptions = {}): Promise<Access> {
   const named = options.file ?? process.env['KUBECONFIG']?.split(delimiter).find((path) => path && existsSync(path))
   if (named !== undefined || existsSync(join(homedir(), '.kube/config'))) return await kubeconfigAccess(options)
   if (isInCluster()) return inClusterAccess()
-  throw new NoAccessError('there is no kubeconfig: name one, set KUBECONFIG, or put one at ~/.kube/config')
+  throw new NoAccessError('no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config')
 }
 
 function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy' | 'namespace'> {

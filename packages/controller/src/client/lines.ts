@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream'
 
 const LINE_FEED = 0x0a
-/** No object is as large. Somebody who never ends a line must not fill the memory. */
+/** Larger than any object. Bounds the memory that a server can occupy with a line that never ends. */
 const LINE_MAX = 64 * 1024 * 1024
 
 /**
- * The lines of a stream, wherever its chunks begin and end. Reads no faster
- * than its lines are taken. A last line without an end is dropped: it is half
- * of something.
+ * Splits a stream into lines, regardless of chunk boundaries. Applies back-pressure: it reads no faster than lines
+ * are consumed. An unterminated last line is dropped because it is incomplete.
  */
 export async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let begun: Buffer[] = []
@@ -25,6 +24,6 @@ export async function* linesOf(stream: Readable): AsyncGenerator<string> {
     if (from === chunk.length) continue
     begun.push(from === 0 ? chunk : chunk.subarray(from))
     length += chunk.length - from
-    if (length > LINE_MAX) throw new Error(`a line of more than ${LINE_MAX} bytes`)
+    if (length > LINE_MAX) throw new Error(`a line is longer than ${LINE_MAX} bytes`)
   }
 }

@@ -9,10 +9,10 @@ import { openTunnel, proxyFor } from './proxy.js'
 import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
 
 const CONNECT_WITHIN_MS = 15_000
-/** Enough for thousands of watches; past that requests share what there is. */
+/** Enough for thousands of watches. Beyond that, requests share the existing connections. */
 const LINKS_MAX = 32
 
-/** Connections to one server: opened when needed, used again, replaced when lost. */
+/** A pool of connections to one server. Connections are opened on demand, reused, and replaced when lost. */
 export class Links {
   readonly #access: Access
   readonly #server: URL
@@ -32,7 +32,7 @@ export class Links {
     return await link.send(asked, signal)
   }
 
-  /** New requests go over new connections, with whatever certificate there is by then. */
+  /** Routes new requests over new connections, so that a renewed certificate is used. */
   renew(): void {
     for (const link of this.#links) link.close()
     this.#links = []
@@ -50,9 +50,9 @@ export class Links {
       this.#links = this.#links.filter((link) => !link.ended)
       const free = this.#links.find((link) => link.free)
       if (free) return free
-      // Requests beyond what a connection takes at once wait inside of it.
+      // A connection queues requests beyond its stream limit.
       if (this.#links.length >= LINKS_MAX) return this.#links[Math.floor(Math.random() * LINKS_MAX)]!
-      // Whoever comes while a connection is being opened waits for the same one, and looks again.
+      // Concurrent requests wait for the same connection attempt, then check again.
       await this.#open()
     }
   }
@@ -101,7 +101,7 @@ async function openSocket(
         tlsConnect({
           ...(tunnel ? { socket: tunnel } : { host, port: Number(server.port || 443) }),
           ALPNProtocols: [...protocols],
-          // No server name is sent for addresses: the protocol has names only.
+          // TLS server names must not be IP addresses.
           ...(isIP(host) ? { host } : { servername: host }),
           ...tls,
         }),
@@ -115,7 +115,7 @@ async function openSocket(
   }
 }
 
-/** Runs a step for so long at most. When it fails, the sockets that it told of are destroyed. */
+/** Runs a step with a timeout. When it fails, the sockets that the step registered are destroyed. */
 async function within<T>(
   milliseconds: number,
   step: (track: <S extends Socket>(socket: S) => S) => Promise<T>,
@@ -123,7 +123,7 @@ async function within<T>(
   const sockets: Socket[] = []
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds / 1000} s`)), milliseconds)
+    timer = setTimeout(() => reject(new Error(`no response within ${milliseconds / 1000} s`)), milliseconds)
   })
   const track = <S extends Socket>(socket: S): S => {
     sockets.push(socket)

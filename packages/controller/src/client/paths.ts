@@ -2,7 +2,7 @@ import type { ListOptions, ObjectKey, ResourceType, WatchOptions, WriteOptions }
 
 type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** `/apis/group/version/namespaces/ns/resource/name/subresource?query`, as far as there are parts. */
+/** Returns `/apis/group/version/namespaces/ns/resource/name/subresource?query`; absent parts are omitted. */
 export function pathOf(
   { group, version, resource, namespaced }: ResourceType,
   { namespace, name, subresource }: Partial<ObjectKey> & { readonly subresource?: string },
@@ -24,11 +24,13 @@ function queryOf(parameters: Parameters): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
+/** Returns the query parameters of a list request. */
 export function listParameters(options: ListOptions): Parameters {
   const { labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch } = options
   return { labelSelector, fieldSelector, limit, continue: token, resourceVersion, resourceVersionMatch }
 }
 
+/** Returns the query parameters of a watch request. */
 export function watchParameters(options: WatchOptions): Parameters {
   const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks, sendInitialEvents, timeoutSeconds } =
     options
@@ -39,12 +41,13 @@ export function watchParameters(options: WatchOptions): Parameters {
     resourceVersion,
     allowWatchBookmarks,
     sendInitialEvents,
-    // The server wants to hear it, though it accepts nothing else.
+    // The server requires this parameter, although it accepts only this value.
     resourceVersionMatch: sendInitialEvents === undefined ? undefined : 'NotOlderThan',
     timeoutSeconds,
   }
 }
 
+/** Returns the query parameters of a write request. */
 export function writeParameters({ dryRun, fieldManager, fieldValidation }: WriteOptions): Parameters {
   return { dryRun: dryRun ? 'All' : undefined, fieldManager, fieldValidation }
 }

@@ -4,9 +4,8 @@ import { connect as tlsConnect } from 'node:tls'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The proxy that the environment names for a server, as programs commonly
- * read it: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY has the host, its domain
- * or a star. This machine itself is never behind a proxy.
+ * Returns the proxy that the environment names for a server: HTTPS_PROXY, unless NO_PROXY contains the host, its
+ * domain or `*`. Loopback addresses never use a proxy.
  */
 export function proxyFor(server: URL, environment: Environment): string | undefined {
   const host = server.hostname.replace(/^\[|\]$/g, '')
@@ -22,11 +21,11 @@ export function proxyFor(server: URL, environment: Environment): string | undefi
 
 const HEAD_MAX = 64 * 1024
 
-/** Opens a connection to the server through an HTTP proxy. Rejects when the proxy does not want to. */
+/** Opens a connection to the server through an HTTP proxy. Rejects if the proxy refuses. */
 export async function openTunnel(server: URL, proxy: string): Promise<Socket> {
   const through = new URL(proxy.includes('://') ? proxy : `http://${proxy}`)
   if (through.protocol !== 'http:' && through.protocol !== 'https:') {
-    throw new Error(`proxies of the kind ${through.protocol} are not supported`)
+    throw new Error(`proxy protocol ${through.protocol} is not supported; use http: or https:`)
   }
   const socket = await openToProxy(through)
   const target = `${server.hostname}:${server.port || 443}`
@@ -37,7 +36,7 @@ export async function openTunnel(server: URL, proxy: string): Promise<Socket> {
   const [status] = (await headOf(socket)).split('\r\n')
   if (/^HTTP\/1\.[01] 200\b/.test(status!)) return socket
   socket.destroy()
-  throw new Error(`the proxy ${through.host} answered: ${status}`)
+  throw new Error(`the proxy ${through.host} responded: ${status}`)
 }
 
 function openToProxy({ protocol, hostname, port }: URL): Promise<Socket> {
@@ -55,7 +54,10 @@ function openToProxy({ protocol, hostname, port }: URL): Promise<Socket> {
   })
 }
 
-/** What the proxy says before the tunnel begins. The server waits for us, so nothing of it can follow yet. */
+/**
+ * Reads the head of the proxy's response. The server sends nothing before the client does, so no byte of the tunnel
+ * can follow yet.
+ */
 function headOf(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let head = ''
@@ -72,7 +74,7 @@ function headOf(socket: Socket): Promise<string> {
       if (head.includes('\r\n\r\n')) {
         socket.pause()
         end(() => resolve(head))
-      } else if (head.length > HEAD_MAX) fail(new Error('the proxy answered with too much'))
+      } else if (head.length > HEAD_MAX) fail(new Error('the response of the proxy is too large'))
     }
     socket.on('data', read)
     socket.on('error', fail)

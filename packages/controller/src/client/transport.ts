@@ -1,39 +1,39 @@
 import type { Readable } from 'node:stream'
 
-/** One request, whichever HTTP it goes by. */
+/** A request, independent of the HTTP version. */
 export interface Asked {
   readonly method: string
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** An answer whose body is yet to be read. Destroying the body cancels the request. */
+/** A response whose body has not been read. Destroying the body cancels the request. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Readable
 }
 
-/** A way to a server that takes many requests. */
+/** A connection to a server, or a set of connections, that takes many requests. */
 export interface Link {
-  /** May it take one more? */
+  /** Whether it can take another request now. */
   readonly free: boolean
-  /** It takes no more requests, ever. */
+  /** Whether it will never take another request. */
   readonly ended: boolean
-  /** Rejects with a ConnectionError. Aborting the signal cancels the request, at any time before its answer. */
+  /** Rejects with a ConnectionError. Aborting the signal before the response arrives cancels the request. */
   send(asked: Asked, signal: AbortSignal | undefined): Promise<Answer>
-  /** Lets running requests finish. */
+  /** Takes no new requests and lets pending ones finish. */
   close(): void
-  /** Ends everything now. */
+  /** Cancels all requests and closes immediately. */
   destroy(): void
 }
 
-/** The server could not be reached, or was lost. */
+/** The server could not be reached, or the connection was lost. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
-  /** False when the server cannot have acted on the request: anything may be sent again. */
+  /** False if the server cannot have processed the request, so that a retry is safe for every method. */
   readonly sent: boolean
 
   constructor(message: string, options: ErrorOptions & { readonly sent: boolean }) {

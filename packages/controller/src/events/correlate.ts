@@ -1,6 +1,9 @@
 import type { KubeObject } from '@crosstie/kube'
 
-/** Whom it happened to: not the object itself, which would be kept alive for as long as the event is remembered. */
+/**
+ * The object that an event is about. A copy of the reference, because the object itself would stay in memory as
+ * long as the event is remembered.
+ */
 export interface Involved {
   readonly apiVersion: string
   readonly kind: string
@@ -10,12 +13,13 @@ export interface Involved {
   readonly resourceVersion?: string
 }
 
+/** Returns the reference of an object for its events. */
 export function involved({ apiVersion, kind, metadata }: KubeObject): Involved {
   const { name = '', namespace, uid, resourceVersion } = metadata
   return { apiVersion, kind, name, ...(namespace ? { namespace } : {}), uid, resourceVersion }
 }
 
-/** What happened to an object, as people are told of it. */
+/** Something that happened to an object and is to be reported as an Event. */
 export interface Happening {
   readonly object: Involved
   readonly type: 'Normal' | 'Warning'
@@ -23,7 +27,7 @@ export interface Happening {
   readonly message: string
 }
 
-/** One Event object: the same happening again and again is one Event with a count. */
+/** One Event object. Repeated occurrences increase its count. */
 export interface Told extends Happening {
   readonly name: string
   count: number
@@ -31,10 +35,10 @@ export interface Told extends Happening {
   last: number
 }
 
-/** So many happenings that differ only in their words, so close together, are told as one. */
+/** This number of events that differ only in their message within the interval is combined into one. */
 const SIMILAR_MAX = 10
 const SIMILAR_MS = 600_000
-/** An object may have so many events at once, then one more every five minutes. */
+/** An object may emit this number of events at once, then one per refill interval. */
 const BURST = 25
 const REFILL_MS = 300_000
 const REMEMBERED = 4096
@@ -49,17 +53,14 @@ interface Spam {
   filled: number
 }
 
-/**
- * Folds repetitions together and keeps those who repeat themselves too often
- * quiet, with the numbers that Kubernetes' own recorders use.
- */
+/** Aggregates repeated events and limits their rate per object, with the limits of the Kubernetes event recorder. */
 export class Correlator {
   readonly #told = new Recent<Told>(REMEMBERED)
   readonly #similar = new Recent<Similar>(REMEMBERED)
   readonly #spam = new Recent<Spam>(REMEMBERED)
   #sequence = 0
 
-  /** The Event to create or count up; undefined when it was one too many. */
+  /** Returns the Event to create or update; undefined if the rate limit is exceeded. */
   correlate(happening: Happening, now: number): Told | undefined {
     const { object, type, reason } = happening
     const whom = `${object.kind} ${object.uid ?? `${object.namespace}/${object.name}`}`
@@ -82,7 +83,7 @@ export class Correlator {
     return fresh
   }
 
-  /** The object's name and the time in hexadecimal, as is usual. */
+  /** The object's name and the time in hexadecimal, as Kubernetes names events. */
   #name({ name }: Involved, now: number): string {
     this.#sequence = (this.#sequence + 1) % 0x100000
     return `${name}.${Math.floor(now).toString(16)}${this.#sequence.toString(16).padStart(5, '0')}`
@@ -110,7 +111,7 @@ export class Correlator {
   }
 }
 
-/** A map that forgets what was not used for the longest time. */
+/** A map with a size limit that evicts the least recently used entry. */
 class Recent<T> {
   readonly #limit: number
   readonly #values = new Map<string, T>()

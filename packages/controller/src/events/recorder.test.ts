@@ -8,7 +8,7 @@ import { EventRecorder } from './recorder.js'
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 const object = thing('a', {}, { uid: 'u1' })
 
-test('the same again is counted, not written again', async () => {
+test('a repeated event increases the count', async () => {
   const api = new MemoryApi()
   const recorder = new EventRecorder({ client: api, component: 'test' })
   const events = async () => (await api.list(EVENTS)).items
@@ -39,7 +39,7 @@ test('the same again is counted, not written again', async () => {
   })
 })
 
-test('many that differ only in words become one', () => {
+test('events that differ only in their message are combined', () => {
   const correlator = new Correlator()
   const names = new Set<string>()
   const messages: string[] = []
@@ -55,7 +55,7 @@ test('many that differ only in words become one', () => {
   assert.equal(messages.at(-1), '(combined from similar events): attempt 19')
 })
 
-test('one who never stops talking is not heard any more, for a while', () => {
+test('the rate limit drops events of one object', () => {
   const correlator = new Correlator()
   const told = (now: number, message: string) =>
     correlator.correlate({ object: involved(object), type: 'Warning', reason: 'Failed', message }, now) !== undefined
@@ -64,5 +64,5 @@ test('one who never stops talking is not heard any more, for a while', () => {
   assert.equal(told(1_000 + 299_000, 'm'), false)
   assert.equal(told(1_000 + 301_000, 'm'), true)
   const other = correlator.correlate({ object: involved(thing('b')), type: 'Normal', reason: 'R', message: 'm' }, 1_000)
-  assert.ok(other, 'others are heard')
+  assert.ok(other, 'other objects are not limited')
 })

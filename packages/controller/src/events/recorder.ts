@@ -17,16 +17,17 @@ import { Correlator, involved, type Told } from './correlate.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
+/** Options of EventRecorder. */
 export interface RecorderOptions {
   readonly client: Client
-  /** Who says so, such as `crosstie`. */
+  /** The reporting component, such as `crosstie`. */
   readonly component: string
   readonly clock?: Clock
   readonly metrics?: Metrics
   readonly log?: Log
 }
 
-/** Events that wait to be written; more than that are dropped and counted. */
+/** Events waiting to be written. Further events are dropped and counted. */
 const BACKLOG_MAX = 8_192
 const AT_ONCE = 32
 const ATTEMPTS = 4
@@ -34,8 +35,8 @@ const RETRY_MS = 1_000
 const NAME_MAX = 253
 
 /**
- * Writes Events. Telling is never waited for and never fails: events are news,
- * not records, and no work is held up for them.
+ * Writes Events in the background. `event` never blocks and never fails: events are best effort and must not delay
+ * a reconciliation.
  */
 export class EventRecorder {
   readonly #client: Client
@@ -44,7 +45,7 @@ export class EventRecorder {
   readonly #log: Log
   readonly #dropped: Series
   readonly #correlator = new Correlator()
-  /** By name: what is said twice before it was written once is written once. */
+  /** By name, so that repetitions before the first write become a single write. */
   readonly #backlog = new Map<string, Told>()
   readonly #stop = stopper()
   #writing = 0
@@ -57,7 +58,7 @@ export class EventRecorder {
     this.#clock = options.clock ?? systemClock
     this.#log = options.log ?? silentLog
     const metrics = options.metrics ?? new Metrics()
-    this.#dropped = metrics.counter('crosstie_events_dropped_total', 'Events that nobody was told of.').with()
+    this.#dropped = metrics.counter('crosstie_events_dropped_total', 'Events that were dropped and not written.').with()
   }
 
   event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
@@ -71,7 +72,7 @@ export class EventRecorder {
     this.#schedule()
   }
 
-  /** Writes what waits, for so long at most, and takes nothing more. */
+  /** Writes waiting events within the grace period and accepts no more. */
   async stop(graceMs = 2_000): Promise<void> {
     const grace = new AbortController()
     if (this.#backlog.size > 0 || this.#writing > 0) {
@@ -129,14 +130,14 @@ export class EventRecorder {
         await this.#client.patch(EVENTS, key, { type: 'merge', patch }, { signal })
         return
       } catch (error) {
-        // It expired, or was never written: then it is told anew.
+        // The Event expired or was never written. Create it again.
         if (!isNotFound(error)) throw error
       }
     }
     try {
       await this.#client.create(EVENTS, this.#eventOf(told, namespace), { signal })
     } catch (error) {
-      // A write whose answer was lost.
+      // An earlier attempt succeeded, but its response was lost.
       if (!isAlreadyExists(error)) throw error
     }
   }
@@ -164,7 +165,7 @@ function nameOf({ name }: Told): string {
   return name.length <= NAME_MAX ? name : name.slice(name.length - NAME_MAX).replace(/^[^a-z0-9]+/, '')
 }
 
-/** Trying again will not help. */
+/** Whether a retry cannot succeed. */
 function isFinal(error: unknown): boolean {
   return error instanceof StatusError && error.code >= 400 && error.code < 500 && error.code !== 429
 }

@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectKey } from '@crosstie/kube'
 import { keyText, keyTextOf } from '../key.js'
 
-/** The values under which an object is found; none: it is not in the index. */
+/** Returns the values under which an index finds an object; an empty list leaves it out of the index. */
 export type IndexBy<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
 
-/** The last known state of all objects of a kind. What it hands out is shared: never change it. */
+/** The last known state of all objects of a kind. Returned objects are shared and must not be modified. */
 export class Cache<T extends KubeObject = KubeObject> {
   readonly #objects = new Map<string, T>()
   readonly #indexes = new Map<string, Index<T>>()
@@ -17,15 +17,15 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#objects.get(keyText(key))
   }
 
-  /** Keys in the order in which a server lists objects; absent until somebody asks again. */
+  /** Sorted keys, in the order of the server's lists. Computed on demand. */
   #order: readonly string[] | undefined
 
-  /** By its text. */
+  /** `key` is in the form of `keyText`. */
   has(key: string): boolean {
     return this.#objects.has(key)
   }
 
-  /** Everything in the order in which a server lists it: by namespace and name. */
+  /** Iterates in the order of the server's lists: by namespace and name. */
   *inOrder(): Generator<T> {
     this.#order ??= [...this.#objects.keys()].sort()
     for (const key of this.#order) yield this.#objects.get(key)!
@@ -39,13 +39,13 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#objects.entries()
   }
 
-  /** All objects that the index of this name has under this value. */
+  /** Iterates over the objects that the named index holds under the value. Throws if the index does not exist. */
   *find(index: string, value: string): Generator<T> {
     const keys = this.#index(index).keys.get(value)
     if (keys) for (const key of keys) yield this.#objects.get(key)!
   }
 
-  /** Adds an index, over what is there already too. */
+  /** Adds an index, which covers existing objects too. Does nothing if the name is taken. */
   index(name: string, by: IndexBy<T>): void {
     if (this.#indexes.has(name)) return
     const index = new Index(by)
@@ -53,7 +53,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     this.#indexes.set(name, index)
   }
 
-  /** Puts the object in; returns what was there. */
+  /** Stores the object and returns the previous one. */
   put(object: T): T | undefined {
     const key = keyTextOf(object)
     const before = this.#objects.get(key)
@@ -74,7 +74,7 @@ export class Cache<T extends KubeObject = KubeObject> {
 
   #index(name: string): Index<T> {
     const index = this.#indexes.get(name)
-    if (!index) throw new Error(`there is no index ${name}`)
+    if (!index) throw new Error(`index ${name} does not exist`)
     return index
   }
 }

@@ -27,7 +27,7 @@ import { isOlder } from '../revision.js'
 import type { Informer } from './informer.js'
 import type { Informers } from './informers.js'
 
-/** So long what we wrote is taken for the newest there is while the watch is behind it. */
+/** How long a written object counts as current while the watch has not delivered it. */
 const TRUSTED_MS = 10_000
 
 interface Ahead {
@@ -36,18 +36,18 @@ interface Ahead {
 }
 
 /**
- * A Client that reads objects and whole lists of watched kinds from memory, and
- * asks the server for all else, also for an object that must be at least as new
- * as a revision that is not known here yet. What was written through it is read back at once, even
- * before the watch tells of it; writes from an old state still fail, by their
- * revision. Where a watch stays behind for long, the server is asked for what was written: whoever went on from memory
- * would do again what is done, be refused, and keep the server from ever catching up.
+ * A Client that serves reads of watched kinds from the informers' caches, and everything else from the server. A
+ * read that must be at least as new as a revision goes to the server if the cache is older.
+ * An object written through this client is readable immediately, before the watch delivers it. Writes based on an
+ * old state still fail with a conflict. If a watch lags for long, written objects are read from the server: a
+ * controller that acts on the old state would repeat its work, get conflicts, and add load to a server that is
+ * already behind.
  */
 export class CachedClient implements Client {
   readonly #client: Client
   readonly #informers: Informers
   readonly #clock: Clock
-  /** What we wrote and the informer has not seen yet, by informer and key. */
+  /** Written objects that the informer has not seen yet, by informer and key. */
   readonly #ahead = new Map<Informer, Map<string, Ahead>>()
 
   constructor(client: Client, informers: Informers, clock: Clock = steadyClock) {
@@ -56,7 +56,7 @@ export class CachedClient implements Client {
     this.#clock = clock
   }
 
-  /** Not from memory: the cache holds objects that the other user may not read. */
+  /** Not cached: the cache holds objects that the other user may not be allowed to read. */
   as(user: string): Client {
     return this.#client.as(user)
   }
@@ -64,7 +64,7 @@ export class CachedClient implements Client {
   async get<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T> {
     const informer = this.#informers.known(type)
     const { resourceVersion: since, ...rest } = options ?? {}
-    // As it is now is never too old, and the server need not wait for anything.
+    // The current state is never too old, and the server does not have to wait for a revision.
     if (!informer?.isSynced || (since && !informer.knows(since))) return await this.#client.get(type, key, rest)
     const written = this.#writtenAhead(informer)?.get(keyText(key))
     if (written && !this.#isTrusted(written)) return await this.#askAgain(informer, type, key, rest)
@@ -73,7 +73,7 @@ export class CachedClient implements Client {
     return known as T
   }
 
-  /** It may be gone by now, even before our write was answered: then no watch will ever tell of what we wrote. */
+  /** Reads from the server. If the object is gone, the watch will never deliver the written state, so it is dropped. */
   async #askAgain<T extends KubeObject>(
     informer: Informer,
     type: ResourceType,
@@ -91,7 +91,7 @@ export class CachedClient implements Client {
   async list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>> {
     const { labelSelector = '', namespace, signal: _, ...rest } = options ?? {}
     const informer = this.#informers.known(type)
-    // Pages, revisions and fields are the server's business.
+    // Paging, revisions and field selectors are served by the server.
     if (!informer?.isSynced || Object.values(rest).some((given) => given !== undefined)) {
       return await this.#client.list(type, options)
     }
@@ -104,7 +104,7 @@ export class CachedClient implements Client {
     return { apiVersion: apiVersionOf(type), kind: `${type.kind}List`, metadata: {}, items }
   }
 
-  /** As the server would list them: whoever takes the first of several takes the same one every time. */
+  /** Lists in the server's order, so that taking the first of several objects is deterministic. */
   #inOrder<T extends KubeObject>(informer: Informer): T[] {
     const known = [...informer.cache.inOrder()] as T[]
     const ahead = this.#writtenAhead(informer)
@@ -161,7 +161,7 @@ export class CachedClient implements Client {
     const informer = this.#informers.known(type)
     if (!informer || options?.dryRun || object.kind !== type.kind) return object
     const { deletionTimestamp, finalizers = [] } = object.metadata
-    // Whose last finalizer was taken away is gone by now.
+    // An object without finalizers that is being deleted no longer exists.
     if (deletionTimestamp && finalizers.length === 0) return object
     const key = keyTextOf(object)
     const seen = informer.cache.get(object.metadata as ObjectKey)
@@ -176,7 +176,7 @@ export class CachedClient implements Client {
     return this.#clock.now() < trustedUntil
   }
 
-  /** Without what the informer has caught up with, which comes first: entries are in the order of writing. */
+  /** Drops entries that the informer has caught up with. Entries are in the order of writing, so these come first. */
   #writtenAhead(informer: Informer): Map<string, Ahead> | undefined {
     const ahead = this.#ahead.get(informer)
     if (!ahead || ahead.size === 0) return undefined

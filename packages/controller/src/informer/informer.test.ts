@@ -17,7 +17,7 @@ function follow(informer: Informer) {
   return told
 }
 
-test('a cache that may be old says why, until there is news', async () => {
+test('a stale cache reports the problem until the next event', async () => {
   const api = new MemoryApi()
   const informer = new Informer(api, THINGS, { random: () => 0 })
   const stop = new AbortController()
@@ -31,7 +31,7 @@ test('a cache that may be old says why, until there is news', async () => {
   await running
 })
 
-test('a kind that is only being brought is asked for once it is served, and nobody is told of trouble', async () => {
+test('an informer of a kind that is not served yet waits without a warning', async () => {
   const api = new MemoryApi()
   await api.create(THINGS, thing('a'))
   const lines: string[] = []
@@ -45,7 +45,7 @@ test('a kind that is only being brought is asked for once it is served, and nobo
   const informer = informers.of(THINGS)
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(api.lists, 0)
-  // Its definition is there, and the server needs another moment.
+  // The CRD exists, and the server needs another moment to serve it.
   api.faults.push(notServed(), notServed())
   serve()
   await informer.synced
@@ -53,7 +53,7 @@ test('a kind that is only being brought is asked for once it is served, and nobo
   await informers.stop()
 })
 
-test('a kind that is never served is told of, and does not keep the informers from stopping', async () => {
+test('an informer of a kind that is never served logs a warning and can be stopped', async () => {
   const api = new MemoryApi()
   const lines: string[] = []
   const log = createLog({ format: 'text', level: 'warn', clock: { now: Date.now }, write: (line) => lines.push(line) })
@@ -72,7 +72,7 @@ const notServed = () => new StatusError(404, 'NotFound', 'the server could not f
 
 for (const watchList of [false, true]) {
   const how = watchList ? 'by initial events' : 'by list'
-  test(`${how}: what is there, then what happens`, async () => {
+  test(`${how}: existing objects first, then changes`, async () => {
     const api = new MemoryApi()
     await api.create(THINGS, thing('a', { value: 1 }))
     const informer = new Informer(api, THINGS, { watchList })
@@ -91,7 +91,7 @@ for (const watchList of [false, true]) {
     await running
   })
 
-  test(`${how}: after a gap too long to remember, only what differs is told`, async () => {
+  test(`${how}: after a compacted revision only differences are delivered`, async () => {
     const api = new MemoryApi()
     for (const name of ['stays', 'changes', 'goes', 'reborn']) await api.create(THINGS, thing(name, { value: 1 }))
     const informer = new Informer(api, THINGS, { watchList })
@@ -123,7 +123,7 @@ for (const watchList of [false, true]) {
   })
 }
 
-test('an interrupted watch goes on from where it was, without a list', async () => {
+test('an interrupted watch resumes without a list', async () => {
   const api = new MemoryApi()
   const informer = new Informer(api, THINGS)
   const stop = new AbortController()
@@ -141,7 +141,7 @@ test('an interrupted watch goes on from where it was, without a list', async () 
   await running
 })
 
-test('a server that knows no initial events is asked for a list', async () => {
+test('an informer lists if the server does not support initial events', async () => {
   const api = new MemoryApi()
   await api.create(THINGS, thing('a'))
   api.faults.push(new StatusError(422, 'Invalid', 'sendInitialEvents: Forbidden'))
@@ -154,7 +154,7 @@ test('a server that knows no initial events is asked for a list', async () => {
   await running
 })
 
-test('indexes find objects by what they say, now', async () => {
+test('indexes follow the current state of objects', async () => {
   const api = new MemoryApi()
   await api.create(THINGS, thing('a', { color: 'red' }))
   const b = await api.create(THINGS, thing('b', { color: 'red' }))
@@ -174,7 +174,7 @@ test('indexes find objects by what they say, now', async () => {
   await informers.stop()
 })
 
-test('what was written is read back at once, and never for longer than it is true', async () => {
+test('a written object is readable at once, until the watch delivers a newer state', async () => {
   const api = new MemoryApi()
   const a = await api.create(THINGS, thing('a', { value: 1 }))
   const informers = new Informers(api)
@@ -192,7 +192,7 @@ test('what was written is read back at once, and never for longer than it is tru
   await informers.stop()
 })
 
-test('a watch that stays far behind what was written: the server is asked, and memory is no more than it can be', async () => {
+test('if the watch lags far behind, written objects are read from the server and memory is bounded', async () => {
   const api = new MemoryApi()
   const a = await api.create(THINGS, thing('a', { value: 1 }))
   const b = await api.create(THINGS, thing('b', { value: 1 }))
@@ -206,11 +206,11 @@ test('a watch that stays far behind what was written: the server is asked, and m
   const values = async () => (await client.list(THINGS)).items.map((object) => object['value'])
   assert.deepEqual(await values(), [2, 2])
   clock.time += 60_000
-  assert.equal(informer.cache.get({ name: 'a' })?.['value'], 1, 'nobody told yet')
+  assert.equal(informer.cache.get({ name: 'a' })?.['value'], 1, 'not delivered yet')
   const asked = api.gets
   assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
   assert.equal((await client.get(THINGS, { name: 'a' }))['value'], 2)
-  assert.equal(api.gets, asked + 1, 'the answer is as good as a write')
+  assert.equal(api.gets, asked + 1, 'the response counts like a write')
   await api.delete(THINGS, { name: 'b' })
   await assert.rejects(client.get(THINGS, { name: 'b' }), (error: StatusError) => error.reason === 'NotFound')
   api.release()
@@ -223,7 +223,7 @@ test('a watch that stays far behind what was written: the server is asked, and m
   await informers.stop()
 })
 
-test('lists of watched kinds come from memory, in the order of the server, with what was just written', async () => {
+test('lists of watched kinds come from the cache, in server order, with recent writes', async () => {
   const api = new MemoryApi()
   const labelled = (name: string, team: string) => {
     const object = thing(name)
@@ -239,13 +239,13 @@ test('lists of watched kinds come from memory, in the order of the server, with 
   assert.deepEqual(await names({ labelSelector: 'team=y' }), ['a', 'a-b'])
   await client.create(THINGS, labelled('b', 'x'))
   assert.deepEqual(await names({ labelSelector: 'team in (x)' }), ['b', 'c'])
-  assert.equal(api.lists, asked, 'the server was not asked')
+  assert.equal(api.lists, asked, 'the server received no request')
   await client.list(THINGS, { limit: 1 })
-  assert.equal(api.lists, asked + 1, 'pages are for the server')
+  assert.equal(api.lists, asked + 1, 'pages come from the server')
   await informers.stop()
 })
 
-test('what has to be as new as a revision comes from memory only if that is as new', async () => {
+test('a read with a minimum revision uses the cache only if it is new enough', async () => {
   const api = new MemoryApi()
   await api.create(THINGS, thing('a', { value: 1 }))
   const informers = new Informers(api)
@@ -254,15 +254,15 @@ test('what has to be as new as a revision comes from memory only if that is as n
   const client = new CachedClient(api, informers)
   const { resourceVersion } = (await api.get(THINGS, { name: 'a' })).metadata
   assert.ok(informer.knows(resourceVersion!))
-  assert.ok(!informer.knows(`${resourceVersion}0`), 'that is to come')
+  assert.ok(!informer.knows(`${resourceVersion}0`), 'a future revision')
   const other = { ...THINGS, kind: 'Other', resource: 'others' }
   const later = (await api.create(other, thing('b'))).metadata.resourceVersion!
-  assert.ok(!informer.knows(later), 'nobody told of it: it was of another kind')
-  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server was asked'))
-  await assert.rejects(client.get(THINGS, { name: 'a' }, { resourceVersion: later }), /the server was asked/)
+  assert.ok(!informer.knows(later), 'not delivered: the write was of another kind')
+  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server received a request'))
+  await assert.rejects(client.get(THINGS, { name: 'a' }, { resourceVersion: later }), /the server received a request/)
   await api.update(THINGS, { ...(await api.get(THINGS, { name: 'a' })), value: 2 })
   await until(() => informer.knows(later))
-  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server was asked'))
+  api.faults.push(new StatusError(503, 'ServiceUnavailable', 'the server received a request'))
   assert.equal((await client.get(THINGS, { name: 'a' }, { resourceVersion: later }))['value'], 2)
   await informers.stop()
 })

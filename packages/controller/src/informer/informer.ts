@@ -19,23 +19,24 @@ import { sleep } from '../sleep.js'
 import { backoffMs } from '../workqueue/backoff.js'
 import { Cache, type IndexBy } from './cache.js'
 
-/** What happened to an object, as far as the informer can tell: states in between may have been missed. */
+/** A change of an object between two states that the informer observed. States in between may be missing. */
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: 'added'; readonly object: T; readonly initial: boolean }
   | { readonly type: 'changed'; readonly object: T; readonly before: T }
   | { readonly type: 'removed'; readonly object: T }
 
-/** Gets every change in order. It must not throw and must not wait. */
+/** Receives every change in order. It must neither throw nor block. */
 export type Handler<T extends KubeObject = KubeObject> = (change: Change<T>) => void
 
+/** Options of an Informer. */
 export interface InformerOptions {
-  /** Absent: all namespaces. */
+  /** Defaults to all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Ask for the initial state as a stream of events; servers that cannot are asked for a list. */
+  /** Request the initial state as watch events. Falls back to a list if the server does not support it. */
   readonly watchList?: boolean
-  /** How many objects a page of the initial list holds; absent: all in one. */
+  /** Number of objects per page of the initial list. Defaults to a single page. */
   readonly pageSize?: number
   readonly clock?: Clock
   readonly random?: () => number
@@ -44,17 +45,19 @@ export interface InformerOptions {
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 const RETRY = { baseMs: 200, maxMs: 30_000 }
-/** A watch that lived less long than this ended for no good reason: do not ask again at once. */
+/** A watch that ended sooner than this counts as failed and is retried with back-off. */
 const SHORT_LIFE_MS = 1_000
-/** A kind may be served a moment later than its definition says: so many refusals at the start are not news. */
+/**
+ * A kind may be served slightly later than its CRD reports. This number of failures at the start is not logged as a
+ * warning.
+ */
 const REFUSALS_AT_START = 3
-/** Watches end after five to ten minutes, so that connections spread over servers again. */
+/** Watches are renewed after five to ten minutes, so that connections are balanced over servers. */
 const WATCH_SECONDS = 300
 
 /**
- * Knows all objects of a kind: lists them once, then watches, from where it
- * left off after every interruption, and from a new list when the server no
- * longer remembers that far back.
+ * Keeps a cache of all objects of a kind by list and watch. Resumes the watch after an interruption, and lists
+ * again if the server has compacted the revision.
  */
 export class Informer<T extends KubeObject = KubeObject> {
   readonly type: ResourceType
@@ -69,7 +72,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   #markSynced: () => void = () => {}
   #isSynced = false
   #watchList: boolean
-  /** Where the next watch starts; absent: from a new list. */
+  /** The revision from which the next watch starts; undefined requests a new list. */
   #revision: string | undefined
   #failures = 0
   #problem: unknown
@@ -87,7 +90,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     })
   }
 
-  /** Resolves once the cache holds all that was there when the informer started. */
+  /** Resolves once the cache holds all objects that existed when the informer started. */
   get synced(): Promise<void> {
     return this.#synced
   }
@@ -96,12 +99,15 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#isSynced
   }
 
-  /** Is all in the cache that happened up to this revision? Often it is and nobody told yet: then the answer is no. */
+  /**
+   * Whether the cache contains every change up to this revision. May be false although it does, until the watch
+   * delivers an event or a bookmark.
+   */
   knows(revision: string): boolean {
     return this.#isSynced && this.#revision !== undefined && !isEarlier(this.#revision, revision)
   }
 
-  /** Why the cache may be old: what listing or watching failed with last. Undefined while there is news. */
+  /** The last error of list or watch, while the cache may be stale. Undefined while the watch works. */
   get problem(): unknown {
     return this.#problem
   }
@@ -110,14 +116,14 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.cache.index(name, by)
   }
 
-  /** Calls back for all objects that are known already, then for every change. Returns how to stop that. */
+  /** Calls the handler for all known objects, then for every change. Returns a function that ends the subscription. */
   subscribe(handler: Handler<T>): () => void {
     for (const object of this.cache.values()) handler({ type: 'added', object, initial: true })
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
 
-  /** Lists and watches until the signal aborts. */
+  /** Lists and watches until the signal aborts. Retries failures with back-off. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const began = this.#clock.now()
@@ -136,8 +142,8 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #noteFailure(error: unknown): void {
     if (isExpired(error)) {
-      this.#log.debug('the revision to watch from is gone, listing again')
-      // At once the first time: that is how things go. A server that says it again and again is another matter.
+      this.#log.debug('the watch revision was compacted; listing again')
+      // The first time is normal and retried at once. Repetitions count as failures and back off.
       if (this.#revision === undefined) this.#failures++
       this.#revision = undefined
       return
@@ -173,7 +179,7 @@ export class Informer<T extends KubeObject = KubeObject> {
         return
       }
       page = { ...page, continue: metadata.continue }
-      // A server in the same process answers without a pause; others want a turn too.
+      // An embedded server responds without I/O. Yield so that other work can run.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -214,7 +220,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.#put(event.object, false)
   }
 
-  /** The whole state anew: tells of what differs from what was known. */
+  /** Replaces the whole state and reports the differences. */
   #replace(items: readonly T[], revision: string | undefined): void {
     const initial = !this.#isSynced
     const gone = new Map(this.cache.entries())
@@ -238,7 +244,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     const before = this.cache.put(object)
     if (!before) this.#tell({ type: 'added', object, initial })
     else if (before.metadata.uid !== object.metadata.uid) {
-      // Deleted and made again while we did not look: two lives, not one change.
+      // Deleted and created again in between: two objects, not a change of one.
       this.#tell({ type: 'removed', object: before })
       this.#tell({ type: 'added', object, initial })
     } else if (before.metadata.resourceVersion !== object.metadata.resourceVersion) {

@@ -3,12 +3,13 @@ import { type Client, groupResource, type KubeObject, type ResourceType } from '
 import { stopper } from '../sleep.js'
 import { Informer, type InformerOptions } from './informer.js'
 
+/** Options of Informers. */
 export interface InformersOptions extends InformerOptions {
-  /** Resolves when the server knows the kind, for one that is only being brought there. Absent: it does. */
+  /** For a kind whose CRD is being installed: resolves when the server serves it. Absent or undefined: it is served. */
   served?(type: ResourceType): Promise<unknown> | undefined
 }
 
-/** One informer for each kind, however many ask: one watch, one copy of the objects. */
+/** Shares one informer, and thus one watch and one cache, among all users of a kind. */
 export class Informers {
   readonly #client: Client
   readonly #options: InformersOptions
@@ -19,11 +20,11 @@ export class Informers {
   constructor(client: Client, options: InformersOptions = {}) {
     this.#client = client
     this.#options = options
-    // Every informer listens; there may be hundreds of kinds.
+    // Every informer adds a listener; there may be hundreds of kinds.
     setMaxListeners(0, this.#stop.signal)
   }
 
-  /** The informer of the kind, running from the first time it is asked for, or from when the kind is served. */
+  /** Returns the informer of the kind and starts it on first use, or once the kind is served. */
   of<T extends KubeObject = KubeObject>(type: ResourceType): Informer<T> {
     const name = `${groupResource(type)}/${type.version}`
     let informer = this.#informers.get(name)
@@ -35,7 +36,7 @@ export class Informers {
     return informer as unknown as Informer<T>
   }
 
-  /** The informer of the kind, if somebody asked for it before. */
+  /** Returns the informer of the kind if it was requested before. */
   known(type: ResourceType): Informer | undefined {
     return this.#informers.get(`${groupResource(type)}/${type.version}`)
   }

@@ -3,29 +3,34 @@ import { type Log, silentLog } from '../log.js'
 import { sleep } from '../sleep.js'
 import type { LeaseLock } from './lease.js'
 
+/** Timings of leader election. `retryMs` < `renewMs` < `durationMs`. */
 export interface Patience {
-  /** How long others wait after the last sign of life of a holder. */
+  /** How long other processes wait after the last renewal before they take the lease. */
   readonly durationMs: number
-  /** How long a holder that cannot renew goes on; the rest of the duration is for stopping. */
+  /** How long a holder that cannot renew continues. The rest of `durationMs` is for stopping. */
   readonly renewMs: number
-  /** How often it is tried. */
+  /** Interval between attempts to acquire or renew. */
   readonly retryMs: number
 }
 
-/** What Kubernetes' own controllers use. */
+/** The timings of the Kubernetes controllers. */
 export const PATIENCE: Patience = { durationMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
 
+/** Options of runElection. */
 export interface ElectionOptions {
   readonly lock: LeaseLock
   readonly clock?: Clock
   readonly random?: () => number
   readonly log?: Log
   readonly patience?: Patience
-  /** Runs while we lead. Its signal aborts when we no longer do, or are to stop; it must end soon then. */
+  /**
+   * Runs while this process leads. Its signal aborts when leadership is lost or the process stops; it must then end
+   * soon.
+   */
   readonly lead: (signal: AbortSignal) => Promise<void>
 }
 
-/** Leads whenever it can, until the signal aborts. At most one of all who use the same lease leads at any time. */
+/** Takes part in leader election until the signal aborts. At most one process per lease leads at any time. */
 export async function runElection(options: ElectionOptions, signal: AbortSignal): Promise<void> {
   const { lock, clock = steadyClock, random = Math.random, log = silentLog, patience = PATIENCE } = options
   const pause = () => sleep(patience.retryMs * (1 + 0.2 * random()), signal)
@@ -49,24 +54,24 @@ export async function runElection(options: ElectionOptions, signal: AbortSignal)
   }
 }
 
-/** Only when nothing is being done any more may others begin. */
+/** Releases the lease after all work has ended, so that the next leader cannot overlap. */
 async function finish(led: Promise<void>, lock: LeaseLock, log: Log, { renewMs }: Patience): Promise<void> {
   try {
     await led
   } finally {
-    log.info('no longer leading', { lease: lock.name })
+    log.info('lost leadership', { lease: lock.name })
     await lock.release(AbortSignal.timeout(renewMs)).catch((error: unknown) => {
       log.warn('cannot release the lease', { lease: lock.name, error })
     })
   }
 }
 
-/** One try, which must not take so long that the lease runs out meanwhile. */
+/** One attempt, with a timeout so that it cannot outlast the lease. */
 async function tryHold(lock: LeaseLock, { retryMs }: Patience, log: Log, signal: AbortSignal): Promise<boolean> {
   try {
     return await lock.hold(AbortSignal.timeout(retryMs * 2))
   } catch (error) {
-    if (!signal.aborted) log.warn('cannot take or renew the lease', { lease: lock.name, error })
+    if (!signal.aborted) log.warn('cannot acquire or renew the lease', { lease: lock.name, error })
     return false
   }
 }

@@ -14,7 +14,7 @@ const clockAt = (start: number) => {
 const lockOf = (client: Client, identity: string, clock: { now(): number }) =>
   new LeaseLock({ client, clock, namespace: 'default', name: 'lease', identity, durationMs: 15_000 })
 
-test('a lease has one holder, until that shows no sign of life', async () => {
+test('a lease has one holder until it expires', async () => {
   const api = new MemoryApi()
   const clock = clockAt(1_000_000)
   const [a, b] = [lockOf(api, 'a', clock), lockOf(api, 'b', clock)]
@@ -24,15 +24,15 @@ test('a lease has one holder, until that shows no sign of life', async () => {
   assert.equal(await a.hold(), true, 'renewed')
   assert.equal(await b.hold(), false)
   clock.time += 14_000
-  assert.equal(await b.hold(), false, 'seen alive 14 s ago')
+  assert.equal(await b.hold(), false, 'renewed 14 s ago')
   clock.time += 2_000
   assert.equal(await b.hold(), true)
-  assert.equal(await a.hold(), false, 'it was taken')
+  assert.equal(await a.hold(), false, 'acquired')
   const spec = (await api.get(LEASES, { namespace: 'default', name: 'lease' }))['spec']
   assert.deepEqual((spec as { leaseTransitions: number }).leaseTransitions, 1)
 })
 
-test('a released lease is free at once', async () => {
+test('a released lease can be acquired at once', async () => {
   const api = new MemoryApi()
   const clock = clockAt(1_000_000)
   const [a, b] = [lockOf(api, 'a', clock), lockOf(api, 'b', clock)]
@@ -41,18 +41,18 @@ test('a released lease is free at once', async () => {
   assert.equal(await b.hold(), true)
 })
 
-test("another's clock is not believed", async () => {
+test('expiry does not depend on the clock of the holder', async () => {
   const api = new MemoryApi()
   const a = lockOf(api, 'a', clockAt(0))
   const ahead = clockAt(1_000_000_000)
   const b = lockOf(api, 'b', ahead)
   await a.hold()
-  assert.equal(await b.hold(), false, 'its renew time is long ago, but we saw it only now')
+  assert.equal(await b.hold(), false, 'its renew time is long ago, but it was first observed now')
   ahead.time += 16_000
   assert.equal(await b.hold(), true)
 })
 
-test('a label that somebody puts on it does not cost the lease', async () => {
+test('a label written by another client does not lose the lease', async () => {
   const api = new MemoryApi()
   const a = lockOf(api, 'a', clockAt(0))
   await a.hold()
@@ -61,10 +61,10 @@ test('a label that somebody puts on it does not cost the lease', async () => {
   assert.equal(await a.hold(), true)
 })
 
-/** Looks often, but takes nobody for dead on a machine that stands still for a while. */
+/** Short retries, with a long duration so that a stalled machine does not lose the lease. */
 const quick: Patience = { durationMs: 60_000, renewMs: 40_000, retryMs: 20 }
 
-test('one leads at a time, and the next takes over', async () => {
+test('one process leads at a time, and the next takes over', async () => {
   const api = new MemoryApi()
   let leading: string[] = []
   const history: string[] = []
@@ -92,7 +92,7 @@ test('one leads at a time, and the next takes over', async () => {
   assert.deepEqual([...history].sort(), ['a', 'b', 'c'])
 })
 
-test('who cannot renew stops before others may begin', async () => {
+test('a leader that cannot renew stops before the lease expires', async () => {
   const api = new MemoryApi()
   const stop = new AbortController()
   let ended = 0
@@ -108,12 +108,12 @@ test('who cannot renew stops before others may begin', async () => {
   const cut = Date.now()
   for (let i = 0; i < 1000; i++) api.faults.push(new StatusError(503, 'ServiceUnavailable', 'gone'))
   await until(() => ended > 0)
-  assert.ok(ended - cut < patience.durationMs, `it went on for ${ended - cut} ms`)
+  assert.ok(ended - cut < patience.durationMs, `it continued for ${ended - cut} ms`)
   stop.abort()
   await election
 })
 
-test('shards are spread, and only those of the one who went move', () => {
+test('shards are balanced, and only those of a member that left move', () => {
   const shards = Array.from({ length: 64 }, (_, i) => i)
   const owners = (members: readonly string[]) => shards.map((shard) => ownerOf(members, shard)!)
   const before = owners(['a', 'b', 'c'])
@@ -124,13 +124,13 @@ test('shards are spread, and only those of the one who went move', () => {
   })
 })
 
-test('keys are spread over shards', () => {
+test('keys are distributed over shards', () => {
   const counts = new Array<number>(8).fill(0)
   for (let i = 0; i < 8_000; i++) counts[hashText(`object-${i}`) % 8]!++
   for (const count of counts) assert.ok(count > 850 && count < 1_150, String(counts))
 })
 
-test('processes share the shards, and the last one standing has them all', async () => {
+test('processes divide the shards, and the last one holds all', async () => {
   const api = new MemoryApi()
   const stops = new Map<string, AbortController>()
   const group = ['a', 'b'].map((identity) => {
@@ -152,7 +152,7 @@ test('processes share the shards, and the last one standing has them all', async
   assert.equal(a.held.size + b.held.size, 0)
 })
 
-test('a clock that is set, by whichever way, neither costs the lease nor gives it to another', async (t) => {
+test('a change of the system clock neither loses nor transfers the lease', async (t) => {
   const api = new MemoryApi()
   const [a, b] = ['a', 'b'].map((identity) => lockOf(api, identity, steadyClock)) as [LeaseLock, LeaseLock]
   assert.equal(await a.hold(), true)
@@ -161,9 +161,9 @@ test('a clock that is set, by whichever way, neither costs the lease nor gives i
   for (const hours of [1, -1, 10_000]) {
     t.mock.method(Date, 'now', () => now + hours * 3_600_000)
     const { renewedAt } = a
-    assert.equal(await b.hold(), false, 'nobody was silent for long')
+    assert.equal(await b.hold(), false, 'no holder expired')
     assert.equal(await a.hold(), true)
-    assert.ok(a.renewedAt! >= renewedAt! && a.renewedAt! - renewedAt! < 3_600_000, 'nor does it think so itself')
+    assert.ok(a.renewedAt! >= renewedAt! && a.renewedAt! - renewedAt! < 3_600_000, 'the holder keeps it too')
     t.mock.restoreAll()
   }
 })

@@ -10,6 +10,7 @@ import {
   type ResourceType,
 } from '@crosstie/kube'
 
+/** The Lease resource type. */
 export const LEASES: ResourceType = {
   group: 'coordination.k8s.io',
   version: 'v1',
@@ -18,14 +19,15 @@ export const LEASES: ResourceType = {
   namespaced: true,
 }
 
+/** Options of LeaseLock. */
 export interface LeaseOptions {
   readonly client: Client
   readonly clock: Clock
   readonly namespace: string
   readonly name: string
-  /** Who we are: different for every process that may want the lease. */
+  /** Identifies this process; unique among all that compete for the lease. */
   readonly identity: string
-  /** How long others wait after the last sign of life before they take it. */
+  /** How long other processes wait after the last renewal before they take the lease. */
   readonly durationMs: number
   readonly labels?: Readonly<Record<string, string>>
 }
@@ -39,13 +41,13 @@ interface LeaseSpec {
 }
 
 /**
- * One Lease, held by one process at a time. Clocks of others are not trusted:
- * what counts is how long we ourselves have seen no sign of life.
+ * A Lease that one process holds at a time. It does not compare clocks of different machines: a lease has expired
+ * when this process has not observed a renewal for its duration.
  */
 export class LeaseLock {
   readonly #options: LeaseOptions
   #lease: KubeObject | undefined
-  /** When we saw the lease as it is now for the first time. */
+  /** When the current state of the lease was first observed. */
   #seenAt = 0
   #renewedAt: number | undefined
 
@@ -57,16 +59,19 @@ export class LeaseLock {
     return this.#options.name
   }
 
-  /** When we last knew for certain that we hold it; undefined when we do not. */
+  /** When this process last certainly held the lease; undefined if it does not. */
   get renewedAt(): number | undefined {
     return this.#renewedAt
   }
 
-  /** Takes or renews the lease. False: somebody else has it. Throws when the server cannot be asked. */
+  /**
+   * Acquires or renews the lease. Returns false if another process holds it. Throws if the server cannot be
+   * reached.
+   */
   async hold(signal?: AbortSignal): Promise<boolean> {
     const held = this.#renewedAt !== undefined
     if (await this.#try(held ? this.#lease : undefined, signal)) return true
-    // Perhaps somebody wrote a label on it, and it is still ours.
+    // The conflict may come from a label; the lease may still be held by this process.
     return held && (await this.#try(undefined, signal))
   }
 
@@ -79,23 +84,26 @@ export class LeaseLock {
         return false
       }
       this.#note(lease ? await this.#write(lease, signal) : await this.#create(signal))
-      // Counted from before the request: that is what others saw at the latest.
+      // The start of the request is the latest time that other processes can have observed.
       this.#renewedAt = began
       return true
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error
-      // Somebody was faster, or took the lease away: what we know is old.
+      // Another process was faster, or the Lease was deleted. The known state is stale.
       this.#renewedAt = undefined
       return false
     }
   }
 
-  /** We no longer act as the holder, though the lease still says so. */
+  /** Stops acting as the holder without a write to the Lease. */
   giveUp(): void {
     this.#renewedAt = undefined
   }
 
-  /** Lets others have it at once. Whatever the lease protects must have ended before. */
+  /**
+   * Clears the holder so that another process can acquire it at once. All work that the lease protects must have
+   * ended.
+   */
   async release(signal?: AbortSignal): Promise<void> {
     const lease = this.#lease
     this.#renewedAt = undefined

@@ -6,29 +6,29 @@ import { PATIENCE, type Patience } from './election.js'
 import { hashText, ownerOf } from './hash.js'
 import { LEASES, LeaseLock } from './lease.js'
 
+/** Options of Shards. */
 export interface ShardsOptions {
   readonly client: Client
   readonly clock?: Clock
   readonly random?: () => number
   readonly log?: Log
   readonly namespace: string
-  /** Of the whole group; the leases' names begin with it. */
+  /** The name of the group; the prefix of its leases' names. */
   readonly name: string
   readonly identity: string
-  /** Into how many parts the objects are split: the same for the whole group. */
+  /** The number of shards. It must be the same in the whole group. */
   readonly count: number
   readonly patience?: Patience
 }
 
 const GROUP = 'crosstie.io/shards'
-/** The leases of those who died without a word are taken away after so many durations. */
+/** Leases of members that crashed are deleted after this number of durations. */
 const BURIED_AFTER = 20
 
 /**
- * Splits all objects among the processes of a group. Each object belongs to a
- * shard, and each shard has a Lease, so that never two processes work on one
- * object. Who should hold which is computed alike by everybody from who is
- * alive; leases decide when they disagree.
+ * Divides objects among the processes of a group. Each object belongs to a shard and each shard has a Lease, so
+ * that two processes never reconcile the same object. Every member computes the same assignment from the set of
+ * live members; the leases decide when members disagree.
  */
 export class Shards implements Share {
   readonly #options: ShardsOptions
@@ -39,7 +39,7 @@ export class Shards implements Share {
   readonly #locks: readonly LeaseLock[]
   readonly #held = new Set<number>()
   readonly #listeners = new Set<() => Promise<void>>()
-  /** When the lease of a member was seen to change, by name. */
+  /** When the lease of a member was last observed to change, by name. */
   readonly #signs = new Map<string, { renewTime: string; at: number }>()
 
   constructor(options: ShardsOptions) {
@@ -57,7 +57,7 @@ export class Shards implements Share {
     this.#locks = Array.from({ length: count }, (_, i) => new LeaseLock({ ...common, name: `${name}-shard-${i}` }))
   }
 
-  /** The shards that are ours now. */
+  /** The shards that this process holds. */
   get held(): ReadonlySet<number> {
     return this.#held
   }
@@ -71,14 +71,14 @@ export class Shards implements Share {
     return () => this.#listeners.delete(changed)
   }
 
-  /** Takes part until the signal aborts; then hands over what it has. */
+  /** Takes part until the signal aborts, then releases its shards. */
   async run(signal: AbortSignal): Promise<void> {
     const { random = Math.random } = this.#options
     while (!signal.aborted) {
       try {
         await this.#turn(AbortSignal.timeout(this.#patience.retryMs * 3))
       } catch (error) {
-        this.#log.warn('cannot keep up the shards', { error })
+        this.#log.warn('cannot maintain the shards', { error })
       }
       await this.#dropOverdue()
       await sleep(this.#patience.retryMs * (1 + 0.2 * random()), signal)
@@ -101,7 +101,7 @@ export class Shards implements Share {
     }
     if (gained.length === 0) return
     for (const i of gained) this.#held.add(i)
-    this.#log.info('took over shards', { shards: gained.join(','), members: alive.length })
+    this.#log.info('acquired shards', { shards: gained.join(','), members: alive.length })
     await this.#tell()
   }
 
@@ -132,7 +132,7 @@ export class Shards implements Share {
     this.#signs.delete(name!)
   }
 
-  /** A lease that could not be renewed for too long may soon be somebody else's. */
+  /** Drops shards whose lease was not renewed in time, before another process may acquire them. */
   async #dropOverdue(): Promise<void> {
     const before = this.#clock.now() - this.#patience.renewMs
     const lost = [...this.#held].filter((i) => (this.#locks[i]!.renewedAt ?? 0) < before)
@@ -150,7 +150,7 @@ export class Shards implements Share {
     for (const i of shards) this.#held.delete(i)
     await this.#tell()
     for (const i of shards) await this.#locks[i]!.release(signal)
-    this.#log.info('handed over shards', { shards: shards.join(',') })
+    this.#log.info('released shards', { shards: shards.join(',') })
   }
 
   async #leave(): Promise<void> {
@@ -160,7 +160,7 @@ export class Shards implements Share {
       const { client, namespace } = this.#options
       await client.delete(LEASES, { namespace, name: this.#membership.name }, { signal })
     } catch (error) {
-      if (!isNotFound(error)) this.#log.warn('cannot hand over', { error })
+      if (!isNotFound(error)) this.#log.warn('cannot release the shards', { error })
     }
   }
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Aborts } from './aborts.js'
 
-test('a signal that nobody listens to is used again', () => {
+test('a signal without listeners is reused', () => {
   const aborts = new Aborts()
   const first = aborts.take()
   aborts.giveBack(first)
   assert.equal(aborts.take(), first)
-  assert.notEqual(aborts.take(), first, 'but not by two at once')
+  assert.notEqual(aborts.take(), first, 'but not by two runs at once')
 })
 
-test('a signal that aborted, or that somebody still listens to, is not', () => {
+test('a signal that aborted or has listeners is not reused', () => {
   const aborts = new Aborts()
   const aborted = aborts.take()
   aborted.abort()
@@ -22,7 +22,7 @@ test('a signal that aborted, or that somebody still listens to, is not', () => {
   assert.notEqual(aborts.take(), heard)
 })
 
-test('a signal whose listeners have gone is used again', () => {
+test('a signal whose listeners were removed is reused', () => {
   const aborts = new Aborts()
   const abort = aborts.take()
   const listener = () => {}

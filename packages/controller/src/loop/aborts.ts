@@ -1,12 +1,11 @@
 import { getEventListeners } from 'node:events'
 
-/** So many are kept for the next run; more are in use at once only in a rush. */
+/** Limit of pooled controllers; more are in use only during bursts. */
 const SPARE_MAX = 512
 
 /**
- * What runs are aborted with. A look at a settled object takes less work than
- * making and collecting a signal, which V8 lets grow old before it sees that
- * nobody needs it: so those that did not have to abort anything are used again.
+ * A pool of AbortControllers. Reconciling an object that is in sync is cheaper than allocating a signal, which V8
+ * promotes to the old generation before it can be collected. Controllers that did not abort are therefore reused.
  */
 export class Aborts {
   readonly #spare: AbortController[] = []
@@ -15,7 +14,7 @@ export class Aborts {
     return this.#spare.pop() ?? new AbortController()
   }
 
-  /** The run is over. A signal that has not aborted and that nobody listens to any more is as good as new. */
+  /** Returns a controller to the pool if it has not aborted and has no listeners. */
   giveBack(abort: AbortController): void {
     const { signal } = abort
     if (signal.aborted || this.#spare.length >= SPARE_MAX) return

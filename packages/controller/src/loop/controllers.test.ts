@@ -25,7 +25,7 @@ async function running(
   return { api, informers, controllers, metrics, stop }
 }
 
-test('what stopped holds no objects in its metrics', async () => {
+test('metrics of stopped controllers hold no objects', async () => {
   const { api, stop, metrics } = await running(async () => ({ after: 'never' }))
   await api.create(THINGS, thing('a'))
   const held = /crosstie_watched_objects\{resource="things[^"]*"\} 1/
@@ -35,7 +35,7 @@ test('what stopped holds no objects in its metrics', async () => {
   assert.doesNotMatch(metrics.expose(), /crosstie_watched_objects|crosstie_queue_depth/)
 })
 
-test('a change wakes the controller of its kind', async () => {
+test('a change triggers a reconciliation', async () => {
   const seen: string[] = []
   const { api, stop, metrics } = await running(async ({ name }) => {
     seen.push(name)
@@ -48,7 +48,7 @@ test('a change wakes the controller of its kind', async () => {
   await stop()
 })
 
-test('a clock that is set back holds up neither polls nor what failed', async (t) => {
+test('a clock set back delays neither polls nor retries', async (t) => {
   const runs = { polled: 0, failing: 0 }
   const { api, stop } = await running(async ({ name }) => {
     runs[name as keyof typeof runs]++
@@ -64,7 +64,7 @@ test('a clock that is set back holds up neither polls nor what failed', async (t
   await stop()
 })
 
-test('a controller learns that an object is gone, once no reconcile of it runs any more', async () => {
+test('a controller is notified of a removed object after its last reconciliation', async () => {
   const log: string[] = []
   let finish = () => {}
   const { api, stop } = await running(
@@ -85,7 +85,7 @@ test('a controller learns that an object is gone, once no reconcile of it runs a
   await stop()
 })
 
-test('changes that a run makes itself do not start another', async () => {
+test('writes of a reconciliation do not trigger another one', async () => {
   const own = new Set<string>()
   let runs = 0
   const { api, stop } = await running(
@@ -93,7 +93,7 @@ test('changes that a run makes itself do not start another', async () => {
       runs++
       const object = await api.get(THINGS, { name })
       const written = await api.update(THINGS, { ...object, noted: true })
-      // The watch may tell of it before the answer is here.
+      // The watch may deliver the write before its response arrives.
       await new Promise((resolve) => setTimeout(resolve, 10))
       own.add(written.metadata.resourceVersion!)
       return { after: 'never' }
@@ -110,7 +110,7 @@ test('changes that a run makes itself do not start another', async () => {
   await stop()
 })
 
-test('news from elsewhere wakes the controller until it ends', async () => {
+test('an external source triggers reconciliations until the controller stops', async () => {
   const seen: string[] = []
   let wake: (key: ObjectKey) => void = () => {}
   let ended = 0
@@ -129,7 +129,7 @@ test('news from elsewhere wakes the controller until it ends', async () => {
   assert.equal(ended, 1)
 })
 
-test('what throws is tried again', async () => {
+test('a reconciliation that throws is retried', async () => {
   let tries = 0
   const { api, stop, metrics } = await running(async () => {
     if (++tries < 3) throw new Error('not yet')
@@ -141,7 +141,7 @@ test('what throws is tried again', async () => {
   await stop()
 })
 
-test('no more at once than allowed, and never one object twice', async () => {
+test('concurrency is limited, and an object is never reconciled twice at once', async () => {
   const now = new Set<string>()
   let most = 0
   let done = 0
@@ -168,7 +168,7 @@ test('no more at once than allowed, and never one object twice', async () => {
   await stop()
 })
 
-test('stopping lets work finish, and aborts what does not', async () => {
+test('stop waits for running reconciliations, then aborts them', async () => {
   const ends: string[] = []
   let begun = 0
   const { api, stop } = await running(async ({ name }, signal) => {
@@ -191,7 +191,7 @@ test('stopping lets work finish, and aborts what does not', async () => {
   assert.deepEqual(ends.sort(), ['long aborted', 'short finished'])
 })
 
-test('a reconcile that takes too long is aborted', async () => {
+test('a reconciliation that exceeds its timeout is aborted', async () => {
   let reason = ''
   const { api, stop } = await running(
     (_, signal) =>
@@ -210,7 +210,7 @@ test('a reconcile that takes too long is aborted', async () => {
   await stop()
 })
 
-test('after a start, what was not well comes first', async () => {
+test('after a start, objects that were not in sync come first', async () => {
   const api = new MemoryApi()
   for (const name of ['well-1', 'well-2', 'ill']) await api.create(THINGS, thing(name))
   const informers = new Informers(api)
@@ -231,7 +231,7 @@ test('after a start, what was not well comes first', async () => {
   await informers.stop()
 })
 
-test('only the share is worked on, and what leaves it has ended before that is told', async () => {
+test('only objects of the shard filter are reconciled, and a handover waits for running reconciliations', async () => {
   const share = new Set<string>(['a'])
   let changed: () => Promise<void> = async () => {}
   const part: Share = {

@@ -15,87 +15,101 @@ import { type Next, type Priority, type Task, WorkQueue } from '../workqueue/que
 import { Aborts } from './aborts.js'
 import { LoopMetrics } from './metrics.js'
 
-/** Code that is woken when objects of a kind change. */
+/** Reconciles the objects of one kind. */
 export interface Controller {
-  /** Unique among those that run together; appears in logs and metrics. */
+  /** Unique among the controllers of one process; appears in logs and metrics. */
   readonly name: string
   readonly type: ResourceType
-  /** How many objects are worked on at once. */
+  /** The maximum number of concurrent reconciliations of this controller. */
   readonly concurrency?: number
-  /** Never called twice at once for the same object. What it throws is logged, and tried again later. */
+  /**
+   * Reconciles one object. Never runs twice at once for the same object. An exception is logged and retried with
+   * back-off.
+   */
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<Next>
-  /** Is this change a reason to look at once? Absent: every change is. */
+  /** Whether a change triggers a reconciliation. Defaults to every change. */
   wakes?(before: KubeObject | undefined, after: KubeObject): boolean
-  /** Was the object well when it was last reported on? Then, after a start, it waits behind those that were not. */
+  /** Whether the status reports the object as in sync. After a start such objects are reconciled after all others. */
   settled?(object: KubeObject): boolean
-  /** The object no longer exists, whatever its finalizers were. No reconcile of it runs any more. */
+  /** Called when the object no longer exists, regardless of its finalizers, and no reconciliation of it is running. */
   gone?(object: KubeObject): void
-  /** Other kinds whose objects concern objects of this one. */
+  /** Other kinds whose changes trigger reconciliations of this kind. */
   readonly watches?: readonly Watched[]
   /**
-   * For news from elsewhere than the Kubernetes API: called at the start with
-   * what has an object looked at soon. What it returns is called at the end.
+   * Connects an event source outside of the Kubernetes API. Called at the start with a function that triggers a
+   * reconciliation. The returned function is called on stop.
    */
   begin?(wake: (key: ObjectKey) => void): () => void
 }
 
+/** A kind whose changes trigger reconciliations of another kind. */
 export interface Watched {
   readonly type: ResourceType
-  /** Which objects to look at when this one changes. */
+  /** Returns the keys of the objects to reconcile when this object changes. */
   concerns(object: KubeObject): Iterable<ObjectKey>
 }
 
-/** Which part of all objects this process works on. */
+/** Selects the objects that this process reconciles. */
 export interface Share {
   includes(key: string): boolean
-  /** Calls back after the share grew or shrank, and waits until nothing outside of it is being worked on. */
+  /**
+   * Subscribes to changes of the selection. The filter waits until the callback resolves, which it does when no
+   * object outside of the selection is being reconciled.
+   */
   onChange(changed: () => Promise<void>): () => void
 }
 
+/** Options of Controllers. */
 export interface ControllersOptions {
   readonly informers: Informers
   readonly clock?: Clock
   readonly random?: () => number
   readonly metrics?: Metrics
   readonly log?: Log
-  /** How many objects are worked on at once, over all controllers. */
+  /** The maximum number of concurrent reconciliations over all controllers. */
   readonly concurrency?: number
-  /** How long one reconcile may take before its signal aborts. */
+  /** The timeout of one reconciliation, after which its signal aborts. */
   readonly timeoutMs?: number
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number }
-  /** Absent: everything. */
+  /** Defaults to all objects. */
   readonly share?: Share
 }
 
 const CONCURRENCY = 512
-/** Each waits for the disk or a network most of the time; budgets, not this, protect providers. */
+/** Reconciliations mostly wait for the disk or the network. Budgets, not this limit, protect providers. */
 const CONCURRENCY_OF_ONE = 128
 const TIMEOUT_MS = 120_000
 const BACKOFF = { baseMs: 200, maxMs: 60_000 }
-/** After so long of starting reconciles, others get a turn: a server in the same process still has to answer. */
+/** After this time of starting reconciliations, the loop yields so that a server in the same process can respond. */
 const SLICE_MS = 10
-/** So many are begun in one go: many that need nobody else end before more begin, and hold memory only shortly. */
+/**
+ * The number of reconciliations started at once. Many finish without waiting, so small batches keep memory
+ * short-lived.
+ */
 const SLICE = 16
 const STOP_GRACE_MS = 10_000
-/** What runs on an object that is to be another's may finish for so long. */
+/** How long running reconciliations of an object may continue after another process took it over. */
 const HANDOVER_MS = 2_000
 const HANDOVER_STEP_MS = 20
 
 interface Run {
   readonly abort: AbortController
   readonly began: number
-  /** The object, once it was removed while the run was under way. */
+  /** Set if the object was removed during the reconciliation. */
   removed?: KubeObject
-  /** What happened to the object meanwhile. Which of it was the run's own doing is known when it has ended. */
+  /** Changes during the reconciliation. Whether they are its own writes is known only when it has ended. */
   changes?: Changed[]
 }
 
 type Changed = Extract<Change, { readonly type: 'changed' }>
 
-/** An object that changes more often than that during one run is looked at again, whoever changed it. */
+/**
+ * An object with more changes than this during one reconciliation is reconciled again, regardless of who changed
+ * it.
+ */
 const CHANGES_MAX = 16
 
-/** Runs controllers: from changes to keys in a queue to reconciles, as many at once as allowed. */
+/** Runs controllers: changes become keys in a work queue, which become reconciliations within the concurrency limit. */
 export class Controllers implements AsyncDisposable {
   readonly #informers: Informers
   readonly #clock: Clock
@@ -128,7 +142,7 @@ export class Controllers implements AsyncDisposable {
     this.#overdue = setInterval(() => this.#abortOverdue(), Math.min(1000, this.#timeoutMs)).unref()
   }
 
-  /** Starts a controller; it works once the informer of its kind knows the objects. */
+  /** Starts a controller. Its reconciliations begin once the informer of its kind has synced. */
   start(controller: Controller): void {
     const { name } = controller
     this.#queue.open(name, controller.concurrency ?? CONCURRENCY_OF_ONE)
@@ -146,12 +160,15 @@ export class Controllers implements AsyncDisposable {
     if (controller.begin) this.#unsubscribe.push(controller.begin((key) => this.enqueue(name, key)))
   }
 
-  /** Looks at one object as soon as possible. */
+  /** Queues a reconciliation of one object as soon as possible. */
   enqueue(name: string, key: ObjectKey): void {
     this.#add(name, keyText(key), 'urgent')
   }
 
-  /** Begins nothing more, lets what runs finish for a while, then aborts it. Resolves when nothing runs. */
+  /**
+   * Starts no more reconciliations, waits for running ones within the grace period, then aborts them. Resolves when
+   * none is running.
+   */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stopping = true
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
@@ -195,7 +212,10 @@ export class Controllers implements AsyncDisposable {
     this.#add(controller.name, key, routine ? 'routine' : 'urgent')
   }
 
-  /** Whether a change is news is for the end of the run that is under way, if one is. */
+  /**
+   * Defers a change to the end of the running reconciliation, if there is one, which can tell its own writes from
+   * others.
+   */
   #heldBack(controller: Controller, key: string, change: Changed): boolean {
     const task = this.#queue.running(controller.name, key)
     const run = task && this.#runs.get(task)
@@ -209,7 +229,10 @@ export class Controllers implements AsyncDisposable {
     this.#queue.add(name, key, priority)
   }
 
-  /** What is ours now is looked at; what is no longer ours is forgotten, and ends soon if it runs. */
+  /**
+   * Queues objects that are newly selected. Drops objects that are no longer selected, and waits for their running
+   * reconciliations.
+   */
   async #shareChanged(): Promise<void> {
     const share = this.#share!
     for (const controller of this.#controllers.values()) {
@@ -223,13 +246,13 @@ export class Controllers implements AsyncDisposable {
     const others = () => [...this.#runs].filter(([{ key }]) => !share.includes(key))
     for (let waited = 0; others().length > 0; waited += HANDOVER_STEP_MS) {
       if (waited >= HANDOVER_MS) {
-        for (const [, { abort }] of others()) abort.abort(new Error('another process works on it now'))
+        for (const [, { abort }] of others()) abort.abort(new Error('another process reconciles this object now'))
       }
       await sleep(HANDOVER_STEP_MS)
     }
   }
 
-  /** All work of one moment is begun in one go. */
+  /** Starts all reconciliations that become ready in one event-loop turn together. */
   #schedule(): void {
     if (this.#scheduled || this.#stopping) return
     this.#scheduled = true
@@ -281,7 +304,7 @@ export class Controllers implements AsyncDisposable {
     const before = this.#clock.now() - this.#timeoutMs
     for (const [task, { abort, began }] of this.#runs) {
       if (began > before || abort.signal.aborted) continue
-      this.#log.warn('a reconcile takes too long', { controller: task.lane, object: task.key })
+      this.#log.warn('a reconciliation exceeded its timeout', { controller: task.lane, object: task.key })
       abort.abort(new Error(`took longer than ${this.#timeoutMs / 1000} s`))
     }
   }

@@ -4,28 +4,28 @@ import type { WorkQueue } from '../workqueue/queue.js'
 
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60]
 
-/** What the loops count about themselves. */
+/** Metrics of the reconciliation loops. */
 export class LoopMetrics {
   readonly #seconds: Family
   readonly #failures: Family
   readonly #series = new Map<string, { seconds: Series; failures: Series }>()
 
-  /** What stopped holds nothing any more, and is not asked again. */
+  /** Unregisters the collection, so that stopped controllers are not referenced. */
   readonly close: () => void
 
   constructor(metrics: Metrics = new Metrics(), queue: WorkQueue, informers: Informers) {
     this.#seconds = metrics.histogram(
       'crosstie_reconcile_duration_seconds',
-      'How long reconciles took.',
+      'Duration of reconciliations.',
       ['controller'],
       SECONDS,
     )
-    this.#failures = metrics.counter('crosstie_reconcile_failures_total', 'Reconciles that threw.', ['controller'])
-    const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by what they wait for.', [
+    this.#failures = metrics.counter('crosstie_reconcile_failures_total', 'Reconciliations that threw an error.', ['controller'])
+    const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by state.', [
       'controller',
       'state',
     ])
-    const watched = metrics.gauge('crosstie_watched_objects', 'Objects that informers know.', ['resource'])
+    const watched = metrics.gauge('crosstie_watched_objects', 'Objects in the caches of informers.', ['resource'])
     const stop = metrics.onCollect(() => {
       for (const name of this.#series.keys()) {
         for (const [state, count] of Object.entries(queue.depth(name))) depth.with(name, state).set(count)

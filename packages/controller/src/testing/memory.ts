@@ -22,7 +22,7 @@ interface Recorded {
   readonly event: WatchEvent
 }
 
-/** As much of an API server as these tests need, in memory, with faults on demand. */
+/** An in-memory API server with the features that these tests need and fault injection. */
 export class MemoryApi implements Client {
   readonly #objects = new Map<string, Map<string, KubeObject>>()
   readonly #history: Recorded[] = []
@@ -34,20 +34,20 @@ export class MemoryApi implements Client {
   gets = 0
   lists = 0
   watches = 0
-  /** Thrown by the next calls, one each. */
+  /** Errors thrown by the next calls, one each. */
   readonly faults: unknown[] = []
 
-  /** It knows no users. */
+  /** Users are not implemented. */
   as(): Client {
     return this
   }
 
-  /** Forgets its history: watches from the past are told to list again. */
+  /** Discards the history: watches from older revisions fail with "too old resource version". */
   compact(): void {
     this.#forgotten = this.#revision
   }
 
-  /** Watches tell nothing until they are released. */
+  /** Suspends the delivery of watch events until `release`. */
   hold(): void {
     this.#held = true
   }
@@ -129,7 +129,7 @@ export class MemoryApi implements Client {
   }
 
   apply<T extends KubeObject>(): Promise<T> {
-    throw new Error('these tests apply nothing')
+    throw new Error('apply is not implemented')
   }
 
   async delete(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
@@ -182,6 +182,7 @@ export class MemoryApi implements Client {
   }
 }
 
+/** The resource type of the test kind Thing. */
 export const THINGS: ResourceType = {
   group: 'example.org',
   version: 'v1',
@@ -190,15 +191,16 @@ export const THINGS: ResourceType = {
   namespaced: false,
 }
 
+/** Creates a Thing. */
 export function thing(name: string, more: object = {}, metadata: object = {}): KubeObject {
   return { apiVersion: 'example.org/v1', kind: 'Thing', metadata: { name, ...metadata }, ...more }
 }
 
-/** Waits until something is so. */
+/** Polls until the condition holds. Throws after `withinMs`. */
 export async function until(so: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = Date.now() + withinMs
   while (!so()) {
-    if (Date.now() > deadline) throw new Error('it never came to be')
+    if (Date.now() > deadline) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }

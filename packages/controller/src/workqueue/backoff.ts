@@ -1,13 +1,14 @@
+/** Parameters of exponential back-off. */
 export interface BackoffOptions {
   readonly baseMs: number
   readonly maxMs: number
-  /** From 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number
 }
 
 const JITTER = 0.2
 
-/** How long to wait after this many failures in a row: doubling, bounded, and a little different for everybody. */
+/** Returns the delay after this number of consecutive failures: exponential, capped, with jitter. */
 export function backoffMs(failures: number, { baseMs, maxMs, random }: BackoffOptions): number {
   const doubled = baseMs * 2 ** Math.min(failures - 1, 30)
   return Math.min(doubled, maxMs) * (1 - JITTER * random())

@@ -1,4 +1,4 @@
-/** First in, first out, in constant time; what was withdrawn is skipped when its turn comes. */
+/** A first-in, first-out queue with operations in constant amortized time. */
 export class Fifo<T> {
   #items: (T | undefined)[] = []
   #head = 0

@@ -1,11 +1,11 @@
-/** What a heap holds knows its own place, so that it can be taken out from the middle. */
+/** An item of a TimeHeap. It stores its own index, so that it can be removed from the middle. */
 export interface Timed {
   due: number
-  /** Where it is in the heap; -1 when it is not in one. */
+  /** The index in the heap; -1 outside of a heap. */
   place: number
 }
 
-/** The earliest first. All operations take logarithmic time, leaving the middle included. */
+/** A min-heap by due time. All operations, including removal from the middle, take logarithmic time. */
 export class TimeHeap<T extends Timed> {
   readonly #items: T[] = []
 

@@ -22,24 +22,24 @@ const takeAll = (queue: WorkQueue) => {
   return tasks
 }
 
-test('a key is handed out once, however often it was added', (t) => {
+test('a key added many times is handed out once', (t) => {
   const queue = queueAt(t, ['a', 10])
   queue.add('a', 'x')
   queue.add('a', 'x')
   assert.deepEqual(keysOf(takeAll(queue)), ['x'])
 })
 
-test('what happens during a run is looked at after it, at once', (t) => {
+test('a change during a run triggers another run at once', (t) => {
   const queue = queueAt(t, ['a', 10])
   queue.add('a', 'x')
   const task = queue.take()!
   queue.add('a', 'x')
-  assert.equal(queue.take(), undefined, 'never twice at once')
+  assert.equal(queue.take(), undefined, 'never two runs at once')
   queue.done(task, { after: 'never' })
   assert.deepEqual(keysOf(takeAll(queue)), ['x'])
 })
 
-test('failures wait longer each time, success forgets them', (t) => {
+test('failures back off exponentially, and success resets the back-off', (t) => {
   const queue = queueAt(t, ['a', 10])
   queue.add('a', 'x')
   const waits: number[] = []
@@ -57,7 +57,7 @@ test('failures wait longer each time, success forgets them', (t) => {
   assert.deepEqual(keysOf(takeAll(queue)), ['x'])
 })
 
-test('a step that went well does not wait for the failures before it, and many steps wait longer all the same', (t) => {
+test('progress does not wait for earlier failures, and repeated progress backs off', (t) => {
   const queue = queueAt(t, ['a', 10])
   queue.add('a', 'x')
   const waitAfter = (next: Next) => {
@@ -73,10 +73,10 @@ test('a step that went well does not wait for the failures before it, and many s
     [180, 360, 720, 180, 360, 1440, 720],
   )
   waitAfter({ after: 'poll', seconds: 1 })
-  assert.deepEqual([went, failed].map(waitAfter), [180, 180], 'what is settled forgets both')
+  assert.deepEqual([went, failed].map(waitAfter), [180, 180], 'success resets both counts')
 })
 
-test('one that has to wait for its turn stays as urgent as it was, and is not failing more for it', (t) => {
+test('a task that waits for its turn keeps its priority and its failure count', (t) => {
   const queue = queueAt(t, ['a', 10])
   queue.add('a', 'urgent')
   queue.add('a', 'routine', 'routine')
@@ -96,7 +96,7 @@ test('one that has to wait for its turn stays as urgent as it was, and is not fa
   assert.deepEqual(keysOf(takeAll(queue)), ['urgent'], 'as after the second failure')
 })
 
-test('fresh and failing objects go before polls, which are not forgotten', (t) => {
+test('new and failing objects precede polls, and polls are not starved', (t) => {
   const queue = queueAt(t, ['a', 1000])
   for (let i = 0; i < 20; i++) queue.add('a', `poll-${i}`, 'routine')
   for (let i = 0; i < 14; i++) queue.add('a', `fresh-${i}`)
@@ -104,14 +104,14 @@ test('fresh and failing objects go before polls, which are not forgotten', (t) =
   assert.deepEqual(order.slice(0, 16), [...Array(7).fill('fresh'), 'poll', ...Array(7).fill('fresh'), 'poll'])
 })
 
-test('a poll that becomes urgent overtakes', (t) => {
+test('a poll that becomes urgent moves to the front', (t) => {
   const queue = queueAt(t, ['a', 10])
   for (const key of ['p', 'q']) queue.add('a', key, 'routine')
   queue.add('a', 'q')
   assert.deepEqual(keysOf(takeAll(queue)), ['q', 'p'])
 })
 
-test('kinds take turns, and none has more than its share at once', (t) => {
+test('lanes take turns, and each respects its limit', (t) => {
   const queue = queueAt(t, ['many', 3], ['few', 3])
   for (let i = 0; i < 100; i++) queue.add('many', `m${i}`)
   for (let i = 0; i < 2; i++) queue.add('few', `f${i}`)
@@ -125,7 +125,7 @@ for (const { seconds, step } of [
   { seconds: 10, step: 250 },
   { seconds: 60, step: 1_000 },
 ]) {
-  test(`polls after ${seconds} s that are due at about the same time come together`, (t) => {
+  test(`polls after ${seconds} s that are due at about the same time are batched`, (t) => {
     const queue = queueAt(t, ['a', 10])
     for (const key of ['x', 'y']) {
       t.mock.timers.tick(20)
@@ -139,7 +139,7 @@ for (const { seconds, step } of [
   })
 }
 
-test('what is forgotten does not come back', (t) => {
+test('a forgotten key is not handed out', (t) => {
   const queue = queueAt(t, ['a', 10])
   for (const key of ['ready', 'waiting']) queue.add('a', key)
   const waiting = takeAll(queue)[1]!
@@ -150,7 +150,7 @@ test('what is forgotten does not come back', (t) => {
   assert.deepEqual(queue.depth('a'), { ready: 0, waiting: 0, running: 1 })
 })
 
-test('whatever is done to it, no key runs twice and none is lost', (t) => {
+test('under random operations no key runs twice and none is lost', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const step = fc.tuple(fc.constantFrom('add', 'routine', 'take', 'never', 'backoff', 'poll', 'tick'), fc.nat(4))
   fc.assert(
@@ -192,7 +192,7 @@ test('whatever is done to it, no key runs twice and none is lost', (t) => {
   )
 })
 
-test('a heap gives the earliest first, whatever was taken from its middle', () => {
+test('a heap returns the earliest first after removals from the middle', () => {
   const due = fc.array(fc.tuple(fc.nat(1000), fc.boolean()), { maxLength: 100 })
   fc.assert(
     fc.property(due, (items) => {
@@ -214,7 +214,7 @@ test('a heap gives the earliest first, whatever was taken from its middle', () =
   )
 })
 
-test('back-off doubles up to its bound', () => {
+test('back-off doubles up to its maximum', () => {
   const options = { baseMs: 100, maxMs: 1_000, random: () => 0 }
   assert.deepEqual(
     [1, 2, 3, 4, 5, 500].map((failures) => backoffMs(failures, options)),

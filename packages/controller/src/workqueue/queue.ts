@@ -4,9 +4,10 @@ import { Fifo } from './fifo.js'
 import { TimeHeap } from './heap.js'
 
 /**
- * When to look at an object again. `backoff` grows with every repetition; `poll` is a settled object's pace; `turn`
- * is for one that nothing could be done about yet, and is neither well nor failing for that. A `backoff` with
- * `progress` is for a step that went well and is not the last one: how often others failed before does not count.
+ * When to reconcile an object next. `backoff` grows with every repetition. `poll` is the interval of an object that
+ * is in sync. `turn` is for an object that could not be processed yet; it counts neither as success nor as failure.
+ * A `backoff` with `progress` is for a successful step that is not the last one; its delay does not depend on
+ * earlier failures.
  */
 export type Next =
   | { readonly after: 'never' }
@@ -14,31 +15,32 @@ export type Next =
   | { readonly after: 'poll'; readonly seconds: number }
   | { readonly after: 'turn'; readonly seconds: number }
 
-/** Fresh and failing objects are urgent; looking again at what was well is routine. */
+/** New and failing objects are urgent; polls of objects that are in sync are routine. */
 export type Priority = 'urgent' | 'routine'
 
+/** Options of WorkQueue. */
 export interface QueueOptions {
   readonly clock: Clock
   readonly backoff: BackoffOptions
-  /** Called, perhaps often, when something became ready to be worked on. */
+  /** Called, possibly often, when a task becomes ready. */
   readonly wake: () => void
 }
 
-/** Of this many in a row the last is a routine one if any waits: polls are late under load, but never forgotten. */
+/** Every n-th task is a routine one if any is ready: polls are delayed under load, but not starved. */
 const ROUTINE_SHARE = 8
 
-/** Polls that are due at about the same time are done together: waking up costs more than looking. */
+/** Polls that are due at about the same time are batched, because waking up costs more than a poll. */
 const POLL_STEP_MS = 250
-/** Of slow polls, more: nobody minds whether a minute is a second longer. */
+/** Slow polls are batched in larger steps, since a second more does not matter. */
 const SLOW_POLL_SECONDS = 30
 const SLOW_POLL_STEP_MS = 1_000
 
-/** setTimeout takes no longer delays. */
+/** The longest delay that setTimeout supports, rounded down. */
 const TIMER_MAX_MS = 2_000_000_000
 
 type State = 'idle' | 'waiting' | 'ready' | 'running'
 
-/** One object's place in the queue. There is one for each key, so the queue is never longer than there are objects. */
+/** A key in the queue. There is one entry per key, so the queue is bounded by the number of objects. */
 export interface Task {
   readonly lane: string
   readonly key: string
@@ -48,9 +50,12 @@ interface Entry extends Task {
   state: State
   priority: Priority
   failures: number
-  /** How often in a row it went on without being done. Counted apart: else what was mended would wait for old failures. */
+  /**
+   * Consecutive runs that ended with progress. Counted separately from failures, so that progress does not wait for
+   * earlier failures.
+   */
   steps: number
-  /** Something happened while it was being worked on. */
+  /** A change arrived during the run. */
   again: boolean
   due: number
   place: number
@@ -64,14 +69,13 @@ interface Lane {
   readonly routine: Fifo<Entry>
   ready: number
   running: number
-  /** Urgent ones taken since a routine one had its turn. */
+  /** Urgent tasks taken since the last routine one. */
   streak: number
 }
 
 /**
- * What is to be looked at, and when. One key is never handed out twice at once;
- * a key that is added many times is done once. Lanes, one for each kind, take
- * turns, so that a kind with many objects does not hold up one with few.
+ * A work queue with per-key deduplication and exponential back-off. A key is never handed out twice at once. Lanes,
+ * one per kind, take turns, so that a kind with many objects does not delay a kind with few.
  */
 export class WorkQueue {
   readonly #options: QueueOptions
@@ -87,7 +91,7 @@ export class WorkQueue {
     this.#options = options
   }
 
-  /** Opens a lane of which at most `limit` tasks are worked on at once. */
+  /** Opens a lane with at most `limit` concurrent tasks. Throws if the name is taken. */
   open(name: string, limit: number): void {
     if (this.#lanes.has(name)) throw new Error(`the queue already has a lane ${name}`)
     const lane: Lane = {
@@ -104,7 +108,7 @@ export class WorkQueue {
     this.#order.push(lane)
   }
 
-  /** As soon as possible; at once after the present run when there is one. */
+  /** Makes the key ready now, or right after its current run. */
   add(laneName: string, key: string, priority: Priority = 'urgent'): void {
     const entry = this.#entry(this.#lane(laneName), key)
     if (entry.state === 'running') {
@@ -115,11 +119,11 @@ export class WorkQueue {
     this.#makeReady(entry, priority)
   }
 
-  /** Its object is gone: there is nothing to look at any more. */
+  /** Drops a key whose object no longer exists. */
   forget(laneName: string, key: string): void {
     const lane = this.#lane(laneName)
     const entry = lane.entries.get(key)
-    // One that is being worked on ends with `never` by itself, since its object cannot be read.
+    // A running task ends with `never` by itself, because its object cannot be read.
     if (entry && entry.state !== 'running') this.#drop(lane, entry)
   }
 
@@ -127,13 +131,13 @@ export class WorkQueue {
     return this.#lane(laneName).entries.has(key)
   }
 
-  /** The task of this key, if it is being worked on. */
+  /** Returns the task of this key if it is running. */
   running(laneName: string, key: string): Task | undefined {
     const entry = this.#lane(laneName).entries.get(key)
     return entry?.state === 'running' ? entry : undefined
   }
 
-  /** The next task, which is then running until it is `done`. */
+  /** Returns the next ready task. It is running until `done` is called. */
   take(): Task | undefined {
     if (this.#closed) return undefined
     for (let i = 0; i < this.#order.length; i++) {
@@ -149,11 +153,11 @@ export class WorkQueue {
     return undefined
   }
 
-  /** The task's run is over. */
+  /** Ends the run of a task and schedules the next one. Throws if the task is not running. */
   done(task: Task, next: Next): void {
     const lane = this.#lane(task.lane)
     const entry = lane.entries.get(task.key)
-    if (entry?.state !== 'running') throw new Error(`${task.lane} ${task.key} is not being worked on`)
+    if (entry?.state !== 'running') throw new Error(`${task.lane} ${task.key} is not running`)
     lane.running--
     entry.state = 'idle'
     if (next.after === 'poll' || next.after === 'never') entry.failures = entry.steps = 0
@@ -168,17 +172,17 @@ export class WorkQueue {
       const times = next.progress ? entry.steps : entry.failures
       this.#wait(entry, 'urgent', this.#options.clock.now() + backoffMs(times, this.#options.backoff))
     }
-    // A lane that was at its limit may go on.
+    // The lane may have been at its limit.
     if (lane.ready > 0) this.#options.wake()
   }
 
-  /** How many are ready, waiting for their time and being worked on. */
+  /** Returns the number of ready, waiting and running tasks. */
   depth(laneName: string): { ready: number; waiting: number; running: number } {
     const { ready, running, entries } = this.#lane(laneName)
     return { ready, running, waiting: entries.size - ready - running }
   }
 
-  /** Hands out nothing more. */
+  /** Stops handing out tasks. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -235,7 +239,7 @@ export class WorkQueue {
     return chosen!
   }
 
-  /** Skips those that were withdrawn or moved to the other line since. */
+  /** Skips entries that were dropped or moved to the other priority since they were queued. */
   #shift(lane: Lane, priority: Priority): Entry | undefined {
     for (;;) {
       const entry = lane[priority].shift()
