@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from './log.js'
 
-function logged(format: 'json' | 'text', tell: (log: ReturnType<typeof createLog>) => void): string {
+function logged(format: 'json' | 'text', logLine: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = []
-  tell(createLog({ format, level: 'info', clock: { now: () => 0 }, write: (line) => lines.push(line) }))
+  logLine(createLog({ format, level: 'info', clock: { now: () => 0 }, write: (line) => lines.push(line) }))
   return lines.join('\n')
 }
 
 test('formats a line as text or JSON', () => {
-  const tell = (log: ReturnType<typeof createLog>) =>
+  const logLine = (log: ReturnType<typeof createLog>) =>
     log.with({ controller: 'c' }).warn('it\nfailed', { error: new Error('bad luck'), tries: 2 })
-  assert.equal(logged('text', tell), '1970-01-01T00:00:00.000Z WARN  it failed controller=c error="bad luck" tries=2')
-  assert.deepEqual(JSON.parse(logged('json', tell)), {
+  assert.equal(
+    logged('text', logLine),
+    '1970-01-01T00:00:00.000Z WARN  it failed controller=c error="bad luck" tries=2',
+  )
+  assert.deepEqual(JSON.parse(logged('json', logLine)), {
     time: '1970-01-01T00:00:00.000Z',
     level: 'warn',
     message: 'it\nfailed',
@@ -39,10 +42,10 @@ const cases: Record<string, (log: ReturnType<typeof createLog>) => void> = {
   'a token in an error': (log) => log.error('m', { error: new Error(`refused ${jwt}`) }),
   'a private key': (log) => log.error(`-----BEGIN RSA PRIVATE KEY-----\n${CANARY}\n-----END RSA PRIVATE KEY-----`),
 }
-for (const [name, tell] of Object.entries(cases)) {
+for (const [name, logLine] of Object.entries(cases)) {
   test(`no secret is logged: ${name}`, () => {
     for (const format of ['json', 'text'] as const) {
-      const text = logged(format, tell)
+      const text = logged(format, logLine)
       assert.ok(text.length > 0 && !text.includes(CANARY), text)
     }
   })

@@ -38,7 +38,7 @@ export const silentLog: Log = {
 /** Creates a log that writes one line per message. */
 export function createLog(options: LogOptions): Log {
   const format = options.format === 'json' ? jsonLine : textLine
-  const make = (bound: Fields): Log => {
+  const create = (bound: Fields): Log => {
     const at = (level: Level) => {
       if (ranks[level] < ranks[options.level]) return () => {}
       return (message: string, fields: Fields = {}) => {
@@ -46,10 +46,10 @@ export function createLog(options: LogOptions): Log {
         options.write(format(time, level, withoutSecrets(message), presentable({ ...bound, ...fields })))
       }
     }
-    const with_ = (fields: Fields) => make({ ...bound, ...fields })
+    const with_ = (fields: Fields) => create({ ...bound, ...fields })
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), with: with_ }
   }
-  return make({})
+  return create({})
 }
 
 function jsonLine(time: string, level: Level, message: string, fields: Fields): string {

@@ -18,7 +18,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
 /** Creates an AbortController for many listeners: Node warns of a leak at more than ten unless the limit is raised. */
-export function stopper(): AbortController {
+export function sharedAbortController(): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
   return controller

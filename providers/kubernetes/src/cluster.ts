@@ -1,4 +1,4 @@
-import { Informer, isOlder, keyText, keyTextOf, parseKey, sleep, stopper } from '@crosstie/controller'
+import { Informer, isOlder, keyText, keyTextOf, parseKey, sharedAbortController, sleep } from '@crosstie/controller'
 import {
   apiVersionOf,
   type Client,
@@ -94,7 +94,7 @@ const placeName = (type: ResourceType, { namespace }: ObjectKey): string =>
 /** All objects of a kind in one namespace, or of the cluster when it has none. */
 class Place {
   readonly #informer: Informer
-  readonly #stop = stopper()
+  readonly #stop = sharedAbortController()
   readonly #followers = new Map<string, Set<() => void>>()
   /** What we wrote and may not have heard of yet. */
   readonly #ahead = new Map<string, KubeObject | undefined>()

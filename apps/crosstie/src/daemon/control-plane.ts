@@ -4,9 +4,9 @@ import {
   EventRecorder,
   Informers,
   type Log,
-  type Share,
+  type ShardFilter,
+  sharedAbortController,
   sleep,
-  stopper,
 } from '@crosstie/controller'
 import { type Client, groupResource, type KubeObject, type Metrics, messageOf, systemClock } from '@crosstie/kube'
 import {
@@ -53,7 +53,7 @@ export interface ControlOptions {
   /** Calls a second that one set of credentials may make. */
   readonly callsPerSecond?: number
   readonly concurrency?: number
-  readonly share?: Share
+  readonly share?: ShardFilter
   readonly features?: Features
 }
 
@@ -77,7 +77,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #events: EventRecorder
   readonly #managed: Omit<ManagedOptions, 'budgets'>
   readonly #stopCounting: () => void
-  readonly #stop = stopper()
+  readonly #stop = sharedAbortController()
   readonly #writing = atMost(WRITE_AT_ONCE)
   readonly #starting: Promise<unknown>
   /** When each definition that is brought, or waited for, is served. */
@@ -104,7 +104,7 @@ export class ControlPlane implements AsyncDisposable {
       metrics,
       log,
       concurrency: options.concurrency,
-      share: options.share,
+      shardFilter: options.share,
     })
     this.#events = new EventRecorder({ client, component: 'crosstie', clock, metrics, log })
     this.#managed = {

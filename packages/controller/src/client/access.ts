@@ -79,23 +79,24 @@ export function inClusterAccess(options: InClusterOptions = {}): Access {
   const { environment = process.env, accountDir = ACCOUNT_DIR, now = Date.now } = options
   const host = environment['KUBERNETES_SERVICE_HOST']
   const port = environment['KUBERNETES_SERVICE_PORT']
-  if (!host || !port) throw new Error('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a Kubernetes pod')
+  if (!host || !port)
+    throw new Error(
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a Kubernetes pod',
+    )
   const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
-  let kept: { headers: Readonly<Record<string, string>>; at: number } | undefined
+  let cached: { headers: Readonly<Record<string, string>>; at: number } | undefined
   return {
     server,
     tls: () => attempt('read the cluster CA', async () => ({ ca: await readFile(`${accountDir}/ca.crt`, 'utf8') })),
     async headers() {
-      if (!kept || now() - kept.at > TOKEN_FRESH_MS) {
-        const token = await attempt('read the service account token', () =>
-          readFile(`${accountDir}/token`, 'utf8'),
-        )
-        kept = { headers: { authorization: `Bearer ${token.trim()}` }, at: now() }
+      if (!cached || now() - cached.at > TOKEN_FRESH_MS) {
+        const token = await attempt('read the service account token', () => readFile(`${accountDir}/token`, 'utf8'))
+        cached = { headers: { authorization: `Bearer ${token.trim()}` }, at: now() }
       }
-      return kept.headers
+      return cached.headers
     },
     renew() {
-      kept = undefined
+      cached = undefined
     },
   }
 }

@@ -14,21 +14,21 @@ import { type KubeObject, StatusError } from '@crosstie/kube'
 import fc from 'fast-check'
 import { THINGS, thing } from '../testing/memory.js'
 import { type Access, inClusterAccess, staticAccess } from './access.js'
-import { textOf } from './answer.js'
 import { HttpClient } from './client.js'
-import { Http2Link } from './http2.js'
+import { Http2Connection } from './http2.js'
 import { linesOf } from './lines.js'
 import { proxyFor } from './proxy.js'
+import { textOf } from './response.js'
 
-type Answering = (request: IncomingMessage, response: ServerResponse, body: string) => void
+type RequestHandler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-async function withServer(answer: Answering, use: (url: string) => Promise<void>): Promise<void> {
+async function withServer(handler: RequestHandler, use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => {
       body += text
     })
-    request.on('end', () => answer(request, response, body))
+    request.on('end', () => handler(request, response, body))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -79,12 +79,12 @@ test('lines are complete regardless of chunk boundaries', async () => {
 })
 
 test('requests have the form that a Kubernetes API expects', async () => {
-  const asked: string[] = []
-  const answer: Answering = (request, response, body) => {
-    asked.push(`${request.method} ${request.url} ${request.headers['content-type'] ?? ''} ${body}`.trim())
+  const requests: string[] = []
+  const handler: RequestHandler = (request, response, body) => {
+    requests.push(`${request.method} ${request.url} ${request.headers['content-type'] ?? ''} ${body}`.trim())
     json(response, 200, thing('a'))
   }
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: `${url}/prefix/` }))
     const namespaced = { ...THINGS, group: '', resource: 'secrets', namespaced: true }
     await client.get(namespaced, { namespace: 'n', name: 'a' })
@@ -95,7 +95,7 @@ test('requests have the form that a Kubernetes API expects', async () => {
     await client.delete(THINGS, { name: 'a' }, { propagationPolicy: 'Foreground' })
     await client.list(THINGS, { labelSelector: 'a=b,c', limit: 5 })
   })
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     'GET /prefix/api/v1/namespaces/n/secrets/a',
     `PUT /prefix/apis/example.org/v1/things/a/status?dryRun=All application/json ${JSON.stringify(thing('a'))}`,
     'PATCH /prefix/apis/example.org/v1/things/a application/json-patch+json [{"op":"remove","path":"/x"}]',
@@ -108,14 +108,14 @@ test('requests have the form that a Kubernetes API expects', async () => {
 })
 
 test('failures are StatusErrors, also when a proxy responds', async () => {
-  const answers: Record<string, (response: ServerResponse) => void> = {
+  const handlers: Record<string, (response: ServerResponse) => void> = {
     status: (response) => json(response, 409, status(409, 'AlreadyExists', 'it is there')),
     proxy: (response) => response.writeHead(502).end('<html>bad gateway</html>'),
     missing: (response) => response.writeHead(404).end('404 page not found\n'),
     broken: (response) => response.socket!.destroy(),
   }
-  const answer: Answering = (request, response) => answers[request.url!.split('/').at(-1)!]!(response)
-  await withServer(answer, async (url) => {
+  const handler: RequestHandler = (request, response) => handlers[request.url!.split('/').at(-1)!]!(response)
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
     const of = async (name: string) => {
       const { code, reason } = await failureOf(client.get(THINGS, { name }))
@@ -133,9 +133,9 @@ test('failures are StatusErrors, also when a proxy responds', async () => {
 test('a request is retried when an overloaded server asks for it', async () => {
   let times = 0
   const busy = status(429, 'TooManyRequests', 'later')
-  const answer: Answering = (_, response) =>
+  const handler: RequestHandler = (_, response) =>
     ++times < 3 ? json(response, 429, busy, { 'retry-after': '0' }) : json(response, 201, thing('a'))
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
     // Retry-After: 0 counts as one second, so that a server that always sends it is not flooded.
     assert.equal((await client.create(THINGS, thing('a'))).metadata.name, 'a')
@@ -145,12 +145,12 @@ test('a request is retried when an overloaded server asks for it', async () => {
 
 test('rejected credentials are renewed once', async () => {
   const tokens: string[] = []
-  const answer: Answering = (request, response) => {
+  const handler: RequestHandler = (request, response) => {
     tokens.push(String(request.headers.authorization))
     if (request.headers.authorization === 'Bearer new') json(response, 200, thing('a'))
     else json(response, 401, status(401, 'Unauthorized', 'Unauthorized'))
   }
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     let token = 'old'
     const access: Access = {
       server: url,
@@ -189,11 +189,11 @@ test('the service account token is reread', async () => {
 test('a list may be compressed, with 64-bit integers and items without kind', async () => {
   const text =
     '{"kind":"ThingList","apiVersion":"example.org/v1","metadata":{},"items":[{"metadata":{"name":"a"},"n":9007199254740993}]}'
-  const answer: Answering = (request, response) => {
+  const handler: RequestHandler = (request, response) => {
     assert.equal(request.headers['accept-encoding'], 'gzip')
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))
   }
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
     const { items } = await client.list(THINGS)
     assert.deepEqual(items, [
@@ -217,7 +217,7 @@ test('a request ends on timeout and on abort', async () => {
 const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`
 
 test('a watch yields events, ends with its connection, and throws error events', async () => {
-  const answer: Answering = (request, response) => {
+  const handler: RequestHandler = (request, response) => {
     response.writeHead(200)
     const half = line('ADDED', thing('ä'))
     response.write(half.slice(0, 20))
@@ -228,7 +228,7 @@ test('a watch yields events, ends with its connection, and throws error events',
       } else setTimeout(() => response.socket!.destroy(), 20)
     }, 10)
   }
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
     const seen: KubeObject[] = []
     for await (const { object } of client.watch(THINGS, {})) seen.push(object)
@@ -247,7 +247,7 @@ test('a watch yields events, ends with its connection, and throws error events',
 test('a slow reader of a watch does not fill the memory', async () => {
   let written = 0
   const big = line('ADDED', thing('a', { text: 'x'.repeat(100_000) }))
-  const answer: Answering = (_, response) => {
+  const handler: RequestHandler = (_, response) => {
     response.writeHead(200)
     const more = () => {
       while (written < 2_000 && response.write(big)) written++
@@ -255,7 +255,7 @@ test('a slow reader of a watch does not fill the memory', async () => {
     }
     more()
   }
-  await withServer(answer, async (url) => {
+  await withServer(handler, async (url) => {
     using client = new HttpClient(staticAccess({ server: url }))
     let read = 0
     for await (const _ of client.watch(THINGS, {})) {
@@ -299,20 +299,20 @@ for (const [name, { server, environment, want }] of Object.entries(proxies)) {
 }
 
 test('an incomplete response is an error', async () => {
-  const answer = (text: string, headers: Record<string, string>, rstCode = 0) => ({
+  const response = (text: string, headers: Record<string, string>, rstCode = 0) => ({
     status: 200,
     headers,
     body: Object.assign(Readable.from([Buffer.from(text)]), { rstCode }),
   })
-  const cut = /in the middle of an answer/
-  await assert.rejects(textOf(answer('{"a":', { 'content-length': '8' })), cut, 'a part came')
-  await assert.rejects(textOf(answer('', { 'content-length': '8' })), cut, 'only the headers arrived')
+  const cut = /before the response was complete/
+  await assert.rejects(textOf(response('{"a":', { 'content-length': '8' })), cut, 'a part came')
+  await assert.rejects(textOf(response('', { 'content-length': '8' })), cut, 'only the headers arrived')
   await assert.rejects(
-    textOf(answer('{}', {}, 8)),
+    textOf(response('{}', {}, 8)),
     cut,
     'the stream was reset, as happens when an HTTP/2 connection is lost',
   )
-  assert.equal(await textOf(answer('{"a":1}', { 'content-length': '7' })), '{"a":1}')
+  assert.equal(await textOf(response('{"a":1}', { 'content-length': '7' })), '{"a":1}')
 })
 
 test('a connection that is lost just before a ping ends without an uncaught error', async (t) => {
@@ -322,16 +322,16 @@ test('a connection that is lost just before a ping ends without an uncaught erro
   t.mock.timers.enable({ apis: ['setInterval'] })
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
-  const link = new Http2Link(`http://127.0.0.1:${port}`, socket as TLSSocket)
+  const connection = new Http2Connection(`http://127.0.0.1:${port}`, socket as TLSSocket)
   // After the session noticed the loss, and before it emits its end.
-  const asked = new Promise<void>((resolve) => {
+  const pinged = new Promise<void>((resolve) => {
     socket.on('close', () => {
       t.mock.timers.tick(60_000)
       resolve()
     })
   })
   socket.destroy()
-  await asked
-  assert.equal(link.ended, true)
+  await pinged
+  assert.equal(connection.ended, true)
   server.close()
 })

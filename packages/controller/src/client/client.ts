@@ -22,11 +22,11 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 import { type Access, impersonatingAccess } from './access.js'
-import { statusError } from './answer.js'
-import { Caller, type CallerOptions } from './caller.js'
 import { linesOf } from './lines.js'
 import { listParameters, pathOf, watchParameters, writeParameters } from './paths.js'
-import type { Asked } from './transport.js'
+import { type HttpClientOptions, RequestSender } from './request-sender.js'
+import { statusError } from './response.js'
+import type { HttpRequest } from './transport.js'
 
 const patchTypes: Readonly<Record<Patch['type'], string>> = {
   json: 'application/json-patch+json',
@@ -36,21 +36,21 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
 
 /** The `Client` port over HTTP, for any Kubernetes API. */
 export class HttpClient implements Client, Disposable {
-  readonly #caller: Caller
+  readonly #sender: RequestSender
   readonly #access: Access
-  readonly #options: CallerOptions
+  readonly #options: HttpClientOptions
   readonly #impersonating = new Map<string, HttpClient>()
 
-  constructor(access: Access, options: CallerOptions = {}) {
+  constructor(access: Access, options: HttpClientOptions = {}) {
     this.#access = access
     this.#options = options
-    this.#caller = new Caller(access, options)
+    this.#sender = new RequestSender(access, options)
   }
 
   /** Closes all connections. Pending requests fail. */
   close(): void {
     for (const client of this.#impersonating.values()) client.close()
-    this.#caller.close()
+    this.#sender.close()
   }
 
   /** Returns a client that impersonates the user. It is created once per user and closed with this client. */
@@ -74,15 +74,15 @@ export class HttpClient implements Client, Disposable {
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {
     const path = pathOf(type, { namespace: options.namespace }, listParameters(options))
     const headers = { 'accept-encoding': 'gzip' }
-    const text = await this.#caller.call({ method: 'GET', path, headers }, options.signal)
+    const text = await this.#sender.call({ method: 'GET', path, headers }, options.signal)
     const list = parseJson(text) as KubeList<T> & { readonly items: readonly T[] | null }
-    return { ...list, items: (list.items ?? []).map((item) => named(item, type)) }
+    return { ...list, items: (list.items ?? []).map((item) => withTypeMeta(item, type)) }
   }
 
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { signal, namespace } = options
     const path = pathOf(type, { namespace }, watchParameters(options))
-    const body = await this.#caller.open({ method: 'GET', path, headers: {} }, signal).catch((error: unknown) => {
+    const body = await this.#sender.open({ method: 'GET', path, headers: {} }, signal).catch((error: unknown) => {
       if (signal?.aborted) return undefined
       throw error
     })
@@ -100,7 +100,7 @@ export class HttpClient implements Client, Disposable {
   /** Reads any path of the server, such as `/version`, in the requested media type. */
   async read<T>(path: string, options: { readonly accept?: string; readonly signal?: AbortSignal } = {}): Promise<T> {
     const headers = { 'accept-encoding': 'gzip', ...(options.accept ? { accept: options.accept } : {}) }
-    return parseJson(await this.#caller.call({ method: 'GET', path, headers }, options.signal)) as T
+    return parseJson(await this.#sender.call({ method: 'GET', path, headers }, options.signal)) as T
   }
 
   async create<T extends KubeObject>(type: ResourceType, object: T, options: WriteOptions = {}): Promise<T> {
@@ -140,8 +140,8 @@ export class HttpClient implements Client, Disposable {
   }
 
   async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<KubeObject | undefined> {
-    const answer = await this.#object('DELETE', pathOf(type, key), deleteBody(options), options.signal)
-    return answer.kind === 'Status' ? undefined : answer
+    const response = await this.#object('DELETE', pathOf(type, key), deleteBody(options), options.signal)
+    return response.kind === 'Status' ? undefined : response
   }
 
   async deleteCollection(type: ResourceType, options: ListOptions & DeleteOptions = {}): Promise<void> {
@@ -151,7 +151,7 @@ export class HttpClient implements Client, Disposable {
 
   async discover({ group, version }: GroupVersion, { signal }: CallOptions = {}): Promise<readonly ResourceType[]> {
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-    const text = await this.#caller.call({ method: 'GET', path, headers: {} }, signal).catch((error: unknown) => {
+    const text = await this.#sender.call({ method: 'GET', path, headers: {} }, signal).catch((error: unknown) => {
       if (isNotFound(error)) return '{}'
       throw error
     })
@@ -168,11 +168,11 @@ export class HttpClient implements Client, Disposable {
     signal: AbortSignal | undefined,
     contentType = 'application/json',
   ): Promise<T> {
-    const asked: Asked =
+    const request: HttpRequest =
       body === undefined
         ? { method, path, headers: {} }
         : { method, path, headers: { 'content-type': contentType }, body: stringify(body) }
-    return parseJson(await this.#caller.call(asked, signal)) as T
+    return parseJson(await this.#sender.call(request, signal)) as T
   }
 }
 
@@ -192,7 +192,7 @@ async function* events<T extends KubeObject>(
       if (signal?.aborted) return
       const event = parseJson(line) as { readonly type: string; readonly object: KubeObject }
       if (event.type === 'ERROR') throw statusError(event.object as unknown as Readonly<Record<string, unknown>>)
-      yield { type: event.type, object: named(event.object, type) } as WatchEvent<T>
+      yield { type: event.type, object: withTypeMeta(event.object, type) } as WatchEvent<T>
     }
   } catch (error) {
     // A lost connection ends the watch without an error. The caller resumes from the last event that it received.
@@ -205,7 +205,7 @@ function isLost(error: unknown): boolean {
 }
 
 /** Fills `apiVersion` and `kind`, because servers omit them in list items of built-in kinds. */
-function named<T extends KubeObject>(object: T, type: ResourceType): T {
+function withTypeMeta<T extends KubeObject>(object: T, type: ResourceType): T {
   return object.kind ? object : { ...object, apiVersion: apiVersionOf(type), kind: type.kind }
 }
 

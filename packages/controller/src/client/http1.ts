@@ -3,13 +3,13 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { messageOf } from '@crosstie/kube'
 import type { TlsMaterial } from './access.js'
-import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
+import { type Connection, ConnectionError, type HttpRequest, type HttpResponse } from './transport.js'
 
 /** Every watch occupies one connection. */
 const CONNECTIONS_MAX = 512
 
 /** HTTP/1.1 connections, for servers and proxies that do not support HTTP/2. */
-export class Http1Link implements Link {
+export class Http1Connection implements Connection {
   readonly #server: URL
   readonly #agent: HttpAgent | HttpsAgent
   #closed = false
@@ -35,10 +35,10 @@ export class Http1Link implements Link {
     return this.#closed
   }
 
-  send({ method, path, headers, body }: Asked, signal: AbortSignal | undefined): Promise<Answer> {
+  send({ method, path, headers, body }: HttpRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const { protocol, hostname, port } = this.#server
-      const request = protocol === 'http:' ? httpRequest : httpsRequest
+      const send = protocol === 'http:' ? httpRequest : httpsRequest
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
       const options = {
         agent: this.#agent,
@@ -50,14 +50,14 @@ export class Http1Link implements Link {
         headers: { ...headers, ...length },
         ...(signal ? { signal } : {}),
       }
-      const asked = request(options, (message: IncomingMessage) =>
+      const request = send(options, (message: IncomingMessage) =>
         resolve({ status: message.statusCode ?? 0, headers: message.headers, body: message }),
       )
-      asked.on('error', (cause) => {
+      request.on('error', (cause) => {
         if (signal?.aborted) reject(signal.reason)
-        else reject(new ConnectionError(messageOf(cause), { cause, sent: asked.reusedSocket || !isRefusal(cause) }))
+        else reject(new ConnectionError(messageOf(cause), { cause, sent: request.reusedSocket || !isRefusal(cause) }))
       })
-      asked.end(body)
+      request.end(body)
     })
   }
 

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { messageOf } from '@crosstie/kube'
-import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
+import { type Connection, ConnectionError, type HttpRequest, type HttpResponse } from './transport.js'
 
 const STREAM_WINDOW = 4 * 1024 * 1024
 const SESSION_WINDOW = 32 * 1024 * 1024
@@ -14,7 +14,7 @@ const PING_EVERY_MS = 30_000
 const PONG_WITHIN_MS = 15_000
 
 /** Multiplexes requests over one HTTP/2 connection. */
-export class Http2Link implements Link {
+export class Http2Connection implements Connection {
   readonly #session: ClientHttp2Session
   readonly #pings: NodeJS.Timeout
   /** Streams whose response is not complete. */
@@ -54,7 +54,7 @@ export class Http2Link implements Link {
     return this.#streams.size < Math.min(this.#session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX, 1000)
   }
 
-  send({ method, path, headers, body }: Asked, signal: AbortSignal | undefined): Promise<Answer> {
+  send({ method, path, headers, body }: HttpRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason)
@@ -67,7 +67,7 @@ export class Http2Link implements Link {
       }
       this.#streams.add(stream)
       let failure: unknown
-      let answered = false
+      let responded = false
       const cancel = () => stream.close(constants.NGHTTP2_CANCEL)
       signal?.addEventListener('abort', cancel)
       stream.on('error', (error) => {
@@ -76,14 +76,14 @@ export class Http2Link implements Link {
       stream.on('close', () => {
         this.#streams.delete(stream)
         signal?.removeEventListener('abort', cancel)
-        if (answered) return
+        if (responded) return
         reject(signal?.aborted ? signal.reason : this.#lost(failure, stream.id, stream.rstCode))
       })
-      stream.on('response', (answer) => {
-        answered = true
+      stream.on('response', (response) => {
+        responded = true
         // From here on the reader of the body cancels the request by destroying the body.
         signal?.removeEventListener('abort', cancel)
-        resolve({ status: answer[':status'] ?? 0, headers: answer as Answer['headers'], body: stream })
+        resolve({ status: response[':status'] ?? 0, headers: response as HttpResponse['headers'], body: stream })
       })
       stream.end(body)
     })
@@ -98,7 +98,7 @@ export class Http2Link implements Link {
     this.#session.destroy()
   }
 
-  #open(method: string, path: string, headers: Asked['headers'], body: string | undefined) {
+  #open(method: string, path: string, headers: HttpRequest['headers'], body: string | undefined) {
     try {
       return this.#session.request(
         { ':method': method, ':path': path, ...headers },

@@ -49,15 +49,15 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const cluster = config.getCurrentCluster()
     if (!cluster) throw new Error(noCluster(config.getCurrentContext()))
     const user = config.getCurrentUser()
-    if (options.text !== undefined) refuseReach(user ?? {}, cluster)
+    if (options.text !== undefined) refuseLocalAccess(user ?? {}, cluster)
     const context = config.getContexts().find(({ name }) => name === config.getCurrentContext())
     let renewals = 0
     const read = async (): Promise<Credentials> => {
       // Credentials are never sent over an unencrypted connection.
       if (cluster.server.startsWith('http:')) return { tls: {}, headers: {} }
-      const asked: RequestOptions = {}
-      await config.applyToHTTPSOptions(asked)
-      return credentialsOf(asked, cluster)
+      const request: RequestOptions = {}
+      await config.applyToHTTPSOptions(request)
+      return credentialsOf(request, cluster)
     }
     const forget = () => {
       if (!user || !context) return
@@ -73,7 +73,7 @@ export async function kubeconfigAccess(options: KubeconfigOptions = {}): Promise
     const server = cluster.server.replace(/\/+$/, '')
     const namespace = context?.namespace
     return {
-      ...keeping(read, forget),
+      ...withCache(read, forget),
       server,
       proxy: cluster.proxyUrl || undefined,
       ...(namespace ? { namespace } : {}),
@@ -87,7 +87,7 @@ export class NoAccessError extends Error {
 }
 
 /** Refuses entries by which the author of a kubeconfig could read files or run programs on this machine. */
-function refuseReach(user: Partial<User>, cluster: Cluster): void {
+function refuseLocalAccess(user: Partial<User>, cluster: Cluster): void {
   const found = [
     user.exec && 'runs a program (exec)',
     user.authProvider && 'has an auth-provider or a tokenFile',
@@ -111,14 +111,17 @@ export async function findAccess(options: KubeconfigOptions = {}): Promise<Acces
   throw new NoAccessError('no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config')
 }
 
-function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Access, 'server' | 'proxy' | 'namespace'> {
-  let kept: { credentials: Promise<Credentials>; at: number } | undefined
+function withCache(
+  read: () => Promise<Credentials>,
+  forget: () => void,
+): Omit<Access, 'server' | 'proxy' | 'namespace'> {
+  let cached: { credentials: Promise<Credentials>; at: number } | undefined
   const credentials = () => {
-    if (kept && Date.now() - kept.at < FRESH_MS) return kept.credentials
+    if (cached && Date.now() - cached.at < FRESH_MS) return cached.credentials
     const fresh = { credentials: read(), at: Date.now() }
-    kept = fresh
+    cached = fresh
     fresh.credentials.catch(() => {
-      if (kept === fresh) kept = undefined
+      if (cached === fresh) cached = undefined
     })
     return fresh.credentials
   }
@@ -126,22 +129,22 @@ function keeping(read: () => Promise<Credentials>, forget: () => void): Omit<Acc
     tls: async () => (await credentials()).tls,
     headers: async () => (await credentials()).headers,
     renew() {
-      kept = undefined
+      cached = undefined
       forget()
     },
   }
 }
 
 function credentialsOf(
-  asked: RequestOptions,
+  request: RequestOptions,
   cluster: { readonly skipTLSVerify: boolean; readonly tlsServerName?: string },
 ): Credentials {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(asked.headers ?? {})) {
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = String(value)
   }
-  if (asked.auth) headers['authorization'] = `Basic ${Buffer.from(asked.auth).toString('base64')}`
-  const { ca, cert, key, passphrase } = asked as TlsMaterial
+  if (request.auth) headers['authorization'] = `Basic ${Buffer.from(request.auth).toString('base64')}`
+  const { ca, cert, key, passphrase } = request as TlsMaterial
   return {
     headers,
     tls: {

@@ -23,20 +23,20 @@ const HEAD_MAX = 64 * 1024
 
 /** Opens a connection to the server through an HTTP proxy. Rejects if the proxy refuses. */
 export async function openTunnel(server: URL, proxy: string): Promise<Socket> {
-  const through = new URL(proxy.includes('://') ? proxy : `http://${proxy}`)
-  if (through.protocol !== 'http:' && through.protocol !== 'https:') {
-    throw new Error(`proxy protocol ${through.protocol} is not supported; use http: or https:`)
+  const proxyUrl = new URL(proxy.includes('://') ? proxy : `http://${proxy}`)
+  if (proxyUrl.protocol !== 'http:' && proxyUrl.protocol !== 'https:') {
+    throw new Error(`proxy protocol ${proxyUrl.protocol} is not supported; use http: or https:`)
   }
-  const socket = await openToProxy(through)
+  const socket = await openToProxy(proxyUrl)
   const target = `${server.hostname}:${server.port || 443}`
-  const login = through.username
-    ? `Proxy-Authorization: Basic ${Buffer.from(decodeURIComponent(`${through.username}:${through.password}`)).toString('base64')}\r\n`
+  const login = proxyUrl.username
+    ? `Proxy-Authorization: Basic ${Buffer.from(decodeURIComponent(`${proxyUrl.username}:${proxyUrl.password}`)).toString('base64')}\r\n`
     : ''
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${login}\r\n`)
   const [status] = (await headOf(socket)).split('\r\n')
   if (/^HTTP\/1\.[01] 200\b/.test(status!)) return socket
   socket.destroy()
-  throw new Error(`the proxy ${through.host} responded: ${status}`)
+  throw new Error(`the proxy ${proxyUrl.host} responded: ${status}`)
 }
 
 function openToProxy({ protocol, hostname, port }: URL): Promise<Socket> {
@@ -61,11 +61,11 @@ function openToProxy({ protocol, hostname, port }: URL): Promise<Socket> {
 function headOf(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let head = ''
-    const end = (settle: () => void) => {
+    const end = (complete: () => void) => {
       socket.removeListener('data', read)
       socket.removeListener('error', fail)
       socket.removeListener('close', lost)
-      settle()
+      complete()
     }
     const fail = (error: Error) => end(() => reject(error))
     const lost = () => fail(new Error('the proxy closed the connection'))

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** A request, independent of the HTTP version. */
-export interface Asked {
+export interface HttpRequest {
   readonly method: string
   /** Includes the query. */
   readonly path: string
@@ -10,20 +10,20 @@ export interface Asked {
 }
 
 /** A response whose body has not been read. Destroying the body cancels the request. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Readable
 }
 
 /** A connection to a server, or a set of connections, that takes many requests. */
-export interface Link {
+export interface Connection {
   /** Whether it can take another request now. */
   readonly free: boolean
   /** Whether it will never take another request. */
   readonly ended: boolean
   /** Rejects with a ConnectionError. Aborting the signal before the response arrives cancels the request. */
-  send(asked: Asked, signal: AbortSignal | undefined): Promise<Answer>
+  send(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpResponse>
   /** Takes no new requests and lets pending ones finish. */
   close(): void
   /** Cancels all requests and closes immediately. */

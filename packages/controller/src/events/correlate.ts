@@ -4,7 +4,7 @@ import type { KubeObject } from '@crosstie/kube'
  * The object that an event is about. A copy of the reference, because the object itself would stay in memory as
  * long as the event is remembered.
  */
-export interface Involved {
+export interface InvolvedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
@@ -14,21 +14,21 @@ export interface Involved {
 }
 
 /** Returns the reference of an object for its events. */
-export function involved({ apiVersion, kind, metadata }: KubeObject): Involved {
+export function involvedObject({ apiVersion, kind, metadata }: KubeObject): InvolvedObject {
   const { name = '', namespace, uid, resourceVersion } = metadata
   return { apiVersion, kind, name, ...(namespace ? { namespace } : {}), uid, resourceVersion }
 }
 
 /** Something that happened to an object and is to be reported as an Event. */
-export interface Happening {
-  readonly object: Involved
+export interface EventOccurrence {
+  readonly object: InvolvedObject
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
 }
 
 /** One Event object. Repeated occurrences increase its count. */
-export interface Told extends Happening {
+export interface ReportedEvent extends EventOccurrence {
   readonly name: string
   count: number
   readonly first: number
@@ -41,59 +41,66 @@ const SIMILAR_MS = 600_000
 /** An object may emit this number of events at once, then one per refill interval. */
 const BURST = 25
 const REFILL_MS = 300_000
-const REMEMBERED = 4096
+const LRU_SIZE = 4096
 
 interface Similar {
   messages: Set<string>
   since: number
 }
 
-interface Spam {
+interface TokenBucket {
   tokens: number
   filled: number
 }
 
 /** Aggregates repeated events and limits their rate per object, with the limits of the Kubernetes event recorder. */
 export class Correlator {
-  readonly #told = new Recent<Told>(REMEMBERED)
-  readonly #similar = new Recent<Similar>(REMEMBERED)
-  readonly #spam = new Recent<Spam>(REMEMBERED)
+  readonly #reported = new LruMap<ReportedEvent>(LRU_SIZE)
+  readonly #similar = new LruMap<Similar>(LRU_SIZE)
+  readonly #buckets = new LruMap<TokenBucket>(LRU_SIZE)
   #sequence = 0
 
   /** Returns the Event to create or update; undefined if the rate limit is exceeded. */
-  correlate(happening: Happening, now: number): Told | undefined {
-    const { object, type, reason } = happening
-    const whom = `${object.kind} ${object.uid ?? `${object.namespace}/${object.name}`}`
-    if (!this.#allows(whom, now)) return undefined
-    const group = `${whom}\n${type}\n${reason}`
-    const combined = this.#combines(group, happening.message, now)
-    const message = combined ? `(combined from similar events): ${happening.message}` : happening.message
-    const key = combined ? group : `${group}\n${happening.message}`
-    const known = this.#told.get(key)
+  correlate(occurrence: EventOccurrence, now: number): ReportedEvent | undefined {
+    const { object, type, reason } = occurrence
+    const objectId = `${object.kind} ${object.uid ?? `${object.namespace}/${object.name}`}`
+    if (!this.#allows(objectId, now)) return undefined
+    const group = `${objectId}\n${type}\n${reason}`
+    const combined = this.#combines(group, occurrence.message, now)
+    const message = combined ? `(combined from similar events): ${occurrence.message}` : occurrence.message
+    const key = combined ? group : `${group}\n${occurrence.message}`
+    const known = this.#reported.get(key)
     if (known && now - known.last < SIMILAR_MS) {
       known.count++
       known.last = now
       if (known.message === message) return known
       const renewed = { ...known, message }
-      this.#told.set(key, renewed)
+      this.#reported.set(key, renewed)
       return renewed
     }
-    const fresh: Told = { ...happening, message, name: this.#name(object, now), count: 1, first: now, last: now }
-    this.#told.set(key, fresh)
+    const fresh: ReportedEvent = {
+      ...occurrence,
+      message,
+      name: this.#name(object, now),
+      count: 1,
+      first: now,
+      last: now,
+    }
+    this.#reported.set(key, fresh)
     return fresh
   }
 
   /** The object's name and the time in hexadecimal, as Kubernetes names events. */
-  #name({ name }: Involved, now: number): string {
+  #name({ name }: InvolvedObject, now: number): string {
     this.#sequence = (this.#sequence + 1) % 0x100000
     return `${name}.${Math.floor(now).toString(16)}${this.#sequence.toString(16).padStart(5, '0')}`
   }
 
-  #allows(whom: string, now: number): boolean {
-    const bucket = this.#spam.get(whom) ?? { tokens: BURST, filled: now }
+  #allows(objectId: string, now: number): boolean {
+    const bucket = this.#buckets.get(objectId) ?? { tokens: BURST, filled: now }
     bucket.tokens = Math.min(BURST, bucket.tokens + (now - bucket.filled) / REFILL_MS)
     bucket.filled = now
-    this.#spam.set(whom, bucket)
+    this.#buckets.set(objectId, bucket)
     if (bucket.tokens < 1) return false
     bucket.tokens -= 1
     return true
@@ -112,7 +119,7 @@ export class Correlator {
 }
 
 /** A map with a size limit that evicts the least recently used entry. */
-class Recent<T> {
+class LruMap<T> {
   readonly #limit: number
   readonly #values = new Map<string, T>()
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import { MemoryApi, thing, until } from '../testing/memory.js'
-import { Correlator, involved } from './correlate.js'
+import { Correlator, involvedObject } from './correlate.js'
 import { EventRecorder } from './recorder.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
@@ -23,8 +23,8 @@ test('a repeated event increases the count', async () => {
   for (let i = 0; i < 3; i++) recorder.event(object, 'Normal', 'Done', 'it is done')
   recorder.event(object, 'Warning', 'Broken', 'it is broken')
   await recorder.stop()
-  const told = (await events()).map(({ reason, message, count, type }) => ({ reason, message, count, type }))
-  assert.deepEqual(told, [
+  const reported = (await events()).map(({ reason, message, count, type }) => ({ reason, message, count, type }))
+  assert.deepEqual(reported, [
     { reason: 'Done', message: 'it is done', count: 4, type: 'Normal' },
     { reason: 'Broken', message: 'it is broken', count: 1, type: 'Warning' },
   ])
@@ -44,12 +44,12 @@ test('events that differ only in their message are combined', () => {
   const names = new Set<string>()
   const messages: string[] = []
   for (let i = 0; i < 20; i++) {
-    const told = correlator.correlate(
-      { object: involved(object), type: 'Warning', reason: 'Failed', message: `attempt ${i}` },
+    const reported = correlator.correlate(
+      { object: involvedObject(object), type: 'Warning', reason: 'Failed', message: `attempt ${i}` },
       1000 + i,
     )
-    if (told) names.add(told.name)
-    if (told) messages.push(told.message)
+    if (reported) names.add(reported.name)
+    if (reported) messages.push(reported.message)
   }
   assert.equal(names.size, 10)
   assert.equal(messages.at(-1), '(combined from similar events): attempt 19')
@@ -57,12 +57,16 @@ test('events that differ only in their message are combined', () => {
 
 test('the rate limit drops events of one object', () => {
   const correlator = new Correlator()
-  const told = (now: number, message: string) =>
-    correlator.correlate({ object: involved(object), type: 'Warning', reason: 'Failed', message }, now) !== undefined
-  const heard = Array.from({ length: 40 }, (_, i) => told(1_000, `m${i % 3}`)).filter(Boolean).length
-  assert.equal(heard, 25)
-  assert.equal(told(1_000 + 299_000, 'm'), false)
-  assert.equal(told(1_000 + 301_000, 'm'), true)
-  const other = correlator.correlate({ object: involved(thing('b')), type: 'Normal', reason: 'R', message: 'm' }, 1_000)
+  const reported = (now: number, message: string) =>
+    correlator.correlate({ object: involvedObject(object), type: 'Warning', reason: 'Failed', message }, now) !==
+    undefined
+  const accepted = Array.from({ length: 40 }, (_, i) => reported(1_000, `m${i % 3}`)).filter(Boolean).length
+  assert.equal(accepted, 25)
+  assert.equal(reported(1_000 + 299_000, 'm'), false)
+  assert.equal(reported(1_000 + 301_000, 'm'), true)
+  const other = correlator.correlate(
+    { object: involvedObject(thing('b')), type: 'Normal', reason: 'R', message: 'm' },
+    1_000,
+  )
   assert.ok(other, 'other objects are not limited')
 })

@@ -12,8 +12,8 @@ import {
   timestamp,
 } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
-import { sleep, stopper } from '../sleep.js'
-import { Correlator, involved, type Told } from './correlate.js'
+import { sharedAbortController, sleep } from '../sleep.js'
+import { Correlator, involvedObject, type ReportedEvent } from './correlate.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
@@ -29,7 +29,7 @@ export interface RecorderOptions {
 
 /** Events waiting to be written. Further events are dropped and counted. */
 const BACKLOG_MAX = 8_192
-const AT_ONCE = 32
+const CONCURRENT_WRITES = 32
 const ATTEMPTS = 4
 const RETRY_MS = 1_000
 const NAME_MAX = 253
@@ -46,8 +46,8 @@ export class EventRecorder {
   readonly #dropped: Series
   readonly #correlator = new Correlator()
   /** By name, so that repetitions before the first write become a single write. */
-  readonly #backlog = new Map<string, Told>()
-  readonly #stop = stopper()
+  readonly #backlog = new Map<string, ReportedEvent>()
+  readonly #stop = sharedAbortController()
   #writing = 0
   #scheduled = false
   #idle: () => void = () => {}
@@ -63,12 +63,15 @@ export class EventRecorder {
 
   event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
     if (this.#stop.signal.aborted) return
-    const told = this.#correlator.correlate({ object: involved(object), type, reason, message }, this.#clock.now())
-    if (!told || (this.#backlog.size >= BACKLOG_MAX && !this.#backlog.has(told.name))) {
+    const reported = this.#correlator.correlate(
+      { object: involvedObject(object), type, reason, message },
+      this.#clock.now(),
+    )
+    if (!reported || (this.#backlog.size >= BACKLOG_MAX && !this.#backlog.has(reported.name))) {
       this.#dropped.inc()
       return
     }
-    this.#backlog.set(told.name, told)
+    this.#backlog.set(reported.name, reported)
     this.#schedule()
   }
 
@@ -91,7 +94,7 @@ export class EventRecorder {
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      while (this.#writing < AT_ONCE) {
+      while (this.#writing < CONCURRENT_WRITES) {
         const [first] = this.#backlog
         if (!first) break
         this.#backlog.delete(first[0])
@@ -100,16 +103,16 @@ export class EventRecorder {
     })
   }
 
-  async #deliver(told: Told): Promise<void> {
+  async #deliver(reported: ReportedEvent): Promise<void> {
     this.#writing++
     for (let attempt = 1; attempt <= ATTEMPTS && !this.#stop.signal.aborted; attempt++) {
       try {
-        await this.#write(told)
+        await this.#write(reported)
         break
       } catch (error) {
         if (isFinal(error) || attempt === ATTEMPTS) {
           this.#dropped.inc()
-          this.#log.debug('cannot write an event', { reason: told.reason, object: told.object.name, error })
+          this.#log.debug('cannot write an event', { reason: reported.reason, object: reported.object.name, error })
           break
         }
         await sleep(RETRY_MS * attempt, this.#stop.signal)
@@ -120,13 +123,13 @@ export class EventRecorder {
     else if (this.#writing === 0) this.#idle()
   }
 
-  async #write(told: Told): Promise<void> {
+  async #write(reported: ReportedEvent): Promise<void> {
     const { signal } = this.#stop
-    const namespace = told.object.namespace ?? 'default'
-    if (told.count > 1) {
-      const patch = { count: told.count, lastTimestamp: timestamp(told.last), message: told.message }
+    const namespace = reported.object.namespace ?? 'default'
+    if (reported.count > 1) {
+      const patch = { count: reported.count, lastTimestamp: timestamp(reported.last), message: reported.message }
       try {
-        const key = { namespace, name: nameOf(told) }
+        const key = { namespace, name: nameOf(reported) }
         await this.#client.patch(EVENTS, key, { type: 'merge', patch }, { signal })
         return
       } catch (error) {
@@ -135,25 +138,25 @@ export class EventRecorder {
       }
     }
     try {
-      await this.#client.create(EVENTS, this.#eventOf(told, namespace), { signal })
+      await this.#client.create(EVENTS, this.#eventOf(reported, namespace), { signal })
     } catch (error) {
       // An earlier attempt succeeded, but its response was lost.
       if (!isAlreadyExists(error)) throw error
     }
   }
 
-  #eventOf(told: Told, namespace: string): KubeObject {
+  #eventOf(reported: ReportedEvent, namespace: string): KubeObject {
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: nameOf(told), namespace },
-      involvedObject: told.object,
-      type: told.type,
-      reason: told.reason,
-      message: told.message,
-      count: told.count,
-      firstTimestamp: timestamp(told.first),
-      lastTimestamp: timestamp(told.last),
+      metadata: { name: nameOf(reported), namespace },
+      involvedObject: reported.object,
+      type: reported.type,
+      reason: reported.reason,
+      message: reported.message,
+      count: reported.count,
+      firstTimestamp: timestamp(reported.first),
+      lastTimestamp: timestamp(reported.last),
       source: { component: this.#component },
       reportingComponent: this.#component,
       reportingInstance: '',
@@ -161,7 +164,7 @@ export class EventRecorder {
   }
 }
 
-function nameOf({ name }: Told): string {
+function nameOf({ name }: ReportedEvent): string {
   return name.length <= NAME_MAX ? name : name.slice(name.length - NAME_MAX).replace(/^[^a-z0-9]+/, '')
 }
 

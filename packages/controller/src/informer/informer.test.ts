@@ -3,18 +3,18 @@ import { test } from 'node:test'
 import { type KubeObject, StatusError } from '@crosstie/kube'
 import { createLog } from '../log.js'
 import { MemoryApi, THINGS, thing, until } from '../testing/memory.js'
-import { CachedClient } from './cached.js'
+import { CachedClient } from './cached-client.js'
 import { type Change, Informer } from './informer.js'
 import { Informers } from './informers.js'
 
 function follow(informer: Informer) {
-  const told: string[] = []
+  const delivered: string[] = []
   informer.subscribe((change: Change) => {
     const value = (object: KubeObject) => object['value'] ?? ''
     const from = change.type === 'changed' ? `${value(change.before)}->` : ''
-    told.push(`${change.type} ${change.object.metadata.name} ${from}${value(change.object)}`.trim())
+    delivered.push(`${change.type} ${change.object.metadata.name} ${from}${value(change.object)}`.trim())
   })
-  return told
+  return delivered
 }
 
 test('a stale cache reports the problem until the next event', async () => {
@@ -76,16 +76,16 @@ for (const watchList of [false, true]) {
     const api = new MemoryApi()
     await api.create(THINGS, thing('a', { value: 1 }))
     const informer = new Informer(api, THINGS, { watchList })
-    const told = follow(informer)
+    const delivered = follow(informer)
     const stop = new AbortController()
     const running = informer.run(stop.signal)
     await informer.synced
-    assert.deepEqual(told, ['added a 1'])
+    assert.deepEqual(delivered, ['added a 1'])
     const b = await api.create(THINGS, thing('b', { value: 1 }))
     await api.update(THINGS, { ...b, value: 2 })
     await api.delete(THINGS, { name: 'a' })
-    await until(() => told.length === 4)
-    assert.deepEqual(told.slice(1), ['added b 1', 'changed b 1->2', 'removed a 1'])
+    await until(() => delivered.length === 4)
+    assert.deepEqual(delivered.slice(1), ['added b 1', 'changed b 1->2', 'removed a 1'])
     assert.deepEqual([api.lists, api.watches], [watchList ? 0 : 1, 1])
     stop.abort()
     await running
@@ -98,8 +98,8 @@ for (const watchList of [false, true]) {
     const stop = new AbortController()
     const running = informer.run(stop.signal)
     await informer.synced
-    const told = follow(informer)
-    told.length = 0
+    const delivered = follow(informer)
+    delivered.length = 0
     api.faults.push(new StatusError(503, 'ServiceUnavailable', 'restarting'))
     api.interrupt()
     await api.get(THINGS, { name: 'stays' }).catch(() => {})
@@ -110,8 +110,8 @@ for (const watchList of [false, true]) {
     await api.create(THINGS, thing('reborn', { value: 3 }))
     await api.create(THINGS, thing('comes', { value: 1 }))
     api.compact()
-    await until(() => told.length === 5)
-    assert.deepEqual(told.sort(), [
+    await until(() => delivered.length === 5)
+    assert.deepEqual(delivered.sort(), [
       'added comes 1',
       'added reborn 3',
       'changed changes 1->2',
@@ -129,12 +129,12 @@ test('an interrupted watch resumes without a list', async () => {
   const stop = new AbortController()
   const running = informer.run(stop.signal)
   await informer.synced
-  const told = follow(informer)
+  const delivered = follow(informer)
   await api.create(THINGS, thing('a'))
-  await until(() => told.length === 1)
+  await until(() => delivered.length === 1)
   api.interrupt()
   await api.create(THINGS, thing('b'))
-  await until(() => told.length === 2)
+  await until(() => delivered.length === 2)
   assert.equal(api.lists, 1)
   assert.equal(api.watches, 2)
   stop.abort()
@@ -225,11 +225,11 @@ test('if the watch lags far behind, written objects are read from the server and
 
 test('lists of watched kinds come from the cache, in server order, with recent writes', async () => {
   const api = new MemoryApi()
-  const labelled = (name: string, team: string) => {
+  const labeled = (name: string, team: string) => {
     const object = thing(name)
     return { ...object, metadata: { ...object.metadata, labels: { team } } }
   }
-  for (const name of ['c', 'a-b', 'a']) await api.create(THINGS, labelled(name, name === 'c' ? 'x' : 'y'))
+  for (const name of ['c', 'a-b', 'a']) await api.create(THINGS, labeled(name, name === 'c' ? 'x' : 'y'))
   const informers = new Informers(api)
   await informers.of(THINGS).synced
   const client = new CachedClient(api, informers)
@@ -237,7 +237,7 @@ test('lists of watched kinds come from the cache, in server order, with recent w
   const names = async (options = {}) => (await client.list(THINGS, options)).items.map(({ metadata }) => metadata.name)
   assert.deepEqual(await names(), ['a', 'a-b', 'c'])
   assert.deepEqual(await names({ labelSelector: 'team=y' }), ['a', 'a-b'])
-  await client.create(THINGS, labelled('b', 'x'))
+  await client.create(THINGS, labeled('b', 'x'))
   assert.deepEqual(await names({ labelSelector: 'team in (x)' }), ['b', 'c'])
   assert.equal(api.lists, asked, 'the server received no request')
   await client.list(THINGS, { limit: 1 })

@@ -46,12 +46,12 @@ export interface InformerOptions {
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 const RETRY = { baseMs: 200, maxMs: 30_000 }
 /** A watch that ended sooner than this counts as failed and is retried with back-off. */
-const SHORT_LIFE_MS = 1_000
+const SHORT_WATCH_MS = 1_000
 /**
  * A kind may be served slightly later than its CRD reports. This number of failures at the start is not logged as a
  * warning.
  */
-const REFUSALS_AT_START = 3
+const SILENT_FAILURES_AT_START = 3
 /** Watches are renewed after five to ten minutes, so that connections are balanced over servers. */
 const WATCH_SECONDS = 300
 
@@ -129,7 +129,7 @@ export class Informer<T extends KubeObject = KubeObject> {
       const began = this.#clock.now()
       try {
         await this.#listAndWatch(signal)
-        this.#failures = this.#clock.now() - began < SHORT_LIFE_MS ? this.#failures + 1 : 0
+        this.#failures = this.#clock.now() - began < SHORT_WATCH_MS ? this.#failures + 1 : 0
       } catch (error) {
         if (signal.aborted) return
         this.#noteFailure(error)
@@ -150,7 +150,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     this.#failures++
     this.#problem = error
-    const starting = !this.#isSynced && isNotFound(error) && this.#failures <= REFUSALS_AT_START
+    const starting = !this.#isSynced && isNotFound(error) && this.#failures <= SILENT_FAILURES_AT_START
     this.#log[starting ? 'debug' : 'warn']('cannot list and watch', { error, failures: this.#failures })
   }
 
@@ -214,7 +214,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     if (event.type === 'BOOKMARK') return
     if (event.type === 'DELETED') {
       const known = this.cache.remove(keyTextOf(event.object))
-      if (known) this.#tell({ type: 'removed', object: event.object })
+      if (known) this.#notify({ type: 'removed', object: event.object })
       return
     }
     this.#put(event.object, false)
@@ -230,7 +230,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     for (const [key, object] of gone) {
       this.cache.remove(key)
-      this.#tell({ type: 'removed', object })
+      this.#notify({ type: 'removed', object })
     }
     this.#revision = revision
     this.#failures = 0
@@ -242,17 +242,17 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #put(object: T, initial: boolean): void {
     const before = this.cache.put(object)
-    if (!before) this.#tell({ type: 'added', object, initial })
+    if (!before) this.#notify({ type: 'added', object, initial })
     else if (before.metadata.uid !== object.metadata.uid) {
       // Deleted and created again in between: two objects, not a change of one.
-      this.#tell({ type: 'removed', object: before })
-      this.#tell({ type: 'added', object, initial })
+      this.#notify({ type: 'removed', object: before })
+      this.#notify({ type: 'added', object, initial })
     } else if (before.metadata.resourceVersion !== object.metadata.resourceVersion) {
-      this.#tell({ type: 'changed', object, before })
+      this.#notify({ type: 'changed', object, before })
     }
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const handler of this.#handlers) handler(change)
   }
 }

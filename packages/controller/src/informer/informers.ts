@@ -1,6 +1,6 @@
 import { once, setMaxListeners } from 'node:events'
 import { type Client, groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
-import { stopper } from '../sleep.js'
+import { sharedAbortController } from '../sleep.js'
 import { Informer, type InformerOptions } from './informer.js'
 
 /** Options of Informers. */
@@ -15,7 +15,7 @@ export class Informers {
   readonly #options: InformersOptions
   readonly #informers = new Map<string, Informer>()
   readonly #running: Promise<void>[] = []
-  readonly #stop = stopper()
+  readonly #stop = sharedAbortController()
 
   constructor(client: Client, options: InformersOptions = {}) {
     this.#client = client

@@ -4,7 +4,7 @@ import { sleep } from '../sleep.js'
 import type { LeaseLock } from './lease.js'
 
 /** Timings of leader election. `retryMs` < `renewMs` < `durationMs`. */
-export interface Patience {
+export interface LeaseTimings {
   /** How long other processes wait after the last renewal before they take the lease. */
   readonly durationMs: number
   /** How long a holder that cannot renew continues. The rest of `durationMs` is for stopping. */
@@ -14,7 +14,7 @@ export interface Patience {
 }
 
 /** The timings of the Kubernetes controllers. */
-export const PATIENCE: Patience = { durationMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
+export const DEFAULT_LEASE_TIMINGS: LeaseTimings = { durationMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
 
 /** Options of runElection. */
 export interface ElectionOptions {
@@ -22,7 +22,7 @@ export interface ElectionOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly log?: Log
-  readonly patience?: Patience
+  readonly timings?: LeaseTimings
   /**
    * Runs while this process leads. Its signal aborts when leadership is lost or the process stops; it must then end
    * soon.
@@ -32,7 +32,13 @@ export interface ElectionOptions {
 
 /** Takes part in leader election until the signal aborts. At most one process per lease leads at any time. */
 export async function runElection(options: ElectionOptions, signal: AbortSignal): Promise<void> {
-  const { lock, clock = steadyClock, random = Math.random, log = silentLog, patience = PATIENCE } = options
+  const {
+    lock,
+    clock = steadyClock,
+    random = Math.random,
+    log = silentLog,
+    timings: patience = DEFAULT_LEASE_TIMINGS,
+  } = options
   const pause = () => sleep(patience.retryMs * (1 + 0.2 * random()), signal)
   const attempt = () => tryHold(lock, patience, log, signal)
   while (!signal.aborted) {
@@ -55,7 +61,7 @@ export async function runElection(options: ElectionOptions, signal: AbortSignal)
 }
 
 /** Releases the lease after all work has ended, so that the next leader cannot overlap. */
-async function finish(led: Promise<void>, lock: LeaseLock, log: Log, { renewMs }: Patience): Promise<void> {
+async function finish(led: Promise<void>, lock: LeaseLock, log: Log, { renewMs }: LeaseTimings): Promise<void> {
   try {
     await led
   } finally {
@@ -67,7 +73,7 @@ async function finish(led: Promise<void>, lock: LeaseLock, log: Log, { renewMs }
 }
 
 /** One attempt, with a timeout so that it cannot outlast the lease. */
-async function tryHold(lock: LeaseLock, { retryMs }: Patience, log: Log, signal: AbortSignal): Promise<boolean> {
+async function tryHold(lock: LeaseLock, { retryMs }: LeaseTimings, log: Log, signal: AbortSignal): Promise<boolean> {
   try {
     return await lock.hold(AbortSignal.timeout(retryMs * 2))
   } catch (error) {

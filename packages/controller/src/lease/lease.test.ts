@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, StatusError, steadyClock } from '@crosstie/kube'
 import { MemoryApi, until } from '../testing/memory.js'
-import { type Patience, runElection } from './election.js'
+import { type LeaseTimings, runElection } from './election.js'
 import { hashText, ownerOf } from './hash.js'
 import { LEASES, LeaseLock } from './lease.js'
 import { Shards } from './shards.js'
@@ -62,7 +62,7 @@ test('a label written by another client does not lose the lease', async () => {
 })
 
 /** Short retries, with a long duration so that a stalled machine does not lose the lease. */
-const quick: Patience = { durationMs: 60_000, renewMs: 40_000, retryMs: 20 }
+const quick: LeaseTimings = { durationMs: 60_000, renewMs: 40_000, retryMs: 20 }
 
 test('one process leads at a time, and the next takes over', async () => {
   const api = new MemoryApi()
@@ -82,7 +82,7 @@ test('one process leads at a time, and the next takes over', async () => {
       await new Promise((resolve) => setTimeout(resolve, 10))
       leading = leading.filter((name) => name !== identity)
     }
-    return runElection({ lock, lead, patience: quick }, stop.signal)
+    return runElection({ lock, lead, timings: quick }, stop.signal)
   })
   for (let i = 1; i <= 3; i++) {
     await until(() => history.length === i && leading.length === 1)
@@ -97,18 +97,18 @@ test('a leader that cannot renew stops before the lease expires', async () => {
   const stop = new AbortController()
   let ended = 0
   const clock = { now: () => Date.now() }
-  const patience = { durationMs: 30_000, renewMs: 500, retryMs: 20 }
-  const lock = new LeaseLock({ client: api, clock, namespace: 'default', name: 'l', identity: 'a', ...patience })
+  const timings = { durationMs: 30_000, renewMs: 500, retryMs: 20 }
+  const lock = new LeaseLock({ client: api, clock, namespace: 'default', name: 'l', identity: 'a', ...timings })
   const lead = async (signal: AbortSignal) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
     ended = Date.now()
   }
-  const election = runElection({ lock, lead, patience }, stop.signal)
+  const election = runElection({ lock, lead, timings }, stop.signal)
   await until(() => lock.renewedAt !== undefined)
   const cut = Date.now()
   for (let i = 0; i < 1000; i++) api.faults.push(new StatusError(503, 'ServiceUnavailable', 'gone'))
   await until(() => ended > 0)
-  assert.ok(ended - cut < patience.durationMs, `it continued for ${ended - cut} ms`)
+  assert.ok(ended - cut < timings.durationMs, `it continued for ${ended - cut} ms`)
   stop.abort()
   await election
 })
@@ -134,7 +134,7 @@ test('processes divide the shards, and the last one holds all', async () => {
   const api = new MemoryApi()
   const stops = new Map<string, AbortController>()
   const group = ['a', 'b'].map((identity) => {
-    const shards = new Shards({ client: api, namespace: 'default', name: 'g', identity, count: 8, patience: quick })
+    const shards = new Shards({ client: api, namespace: 'default', name: 'g', identity, count: 8, timings: quick })
     const stop = new AbortController()
     stops.set(identity, stop)
     return { shards, running: shards.run(stop.signal) }

@@ -1,8 +1,8 @@
 import { type Client, type Clock, isNotFound, type KubeObject, steadyClock } from '@crosstie/kube'
 import { type Log, silentLog } from '../log.js'
-import type { Share } from '../loop/controllers.js'
+import type { ShardFilter } from '../loop/controllers.js'
 import { sleep } from '../sleep.js'
-import { PATIENCE, type Patience } from './election.js'
+import { DEFAULT_LEASE_TIMINGS, type LeaseTimings } from './election.js'
 import { hashText, ownerOf } from './hash.js'
 import { LEASES, LeaseLock } from './lease.js'
 
@@ -18,37 +18,37 @@ export interface ShardsOptions {
   readonly identity: string
   /** The number of shards. It must be the same in the whole group. */
   readonly count: number
-  readonly patience?: Patience
+  readonly timings?: LeaseTimings
 }
 
 const GROUP = 'crosstie.io/shards'
 /** Leases of members that crashed are deleted after this number of durations. */
-const BURIED_AFTER = 20
+const DELETE_AFTER_DURATIONS = 20
 
 /**
  * Divides objects among the processes of a group. Each object belongs to a shard and each shard has a Lease, so
  * that two processes never reconcile the same object. Every member computes the same assignment from the set of
  * live members; the leases decide when members disagree.
  */
-export class Shards implements Share {
+export class Shards implements ShardFilter {
   readonly #options: ShardsOptions
   readonly #clock: Clock
   readonly #log: Log
-  readonly #patience: Patience
+  readonly #timings: LeaseTimings
   readonly #membership: LeaseLock
   readonly #locks: readonly LeaseLock[]
   readonly #held = new Set<number>()
   readonly #listeners = new Set<() => Promise<void>>()
   /** When the lease of a member was last observed to change, by name. */
-  readonly #signs = new Map<string, { renewTime: string; at: number }>()
+  readonly #lastRenewals = new Map<string, { renewTime: string; at: number }>()
 
   constructor(options: ShardsOptions) {
     this.#options = options
     this.#clock = options.clock ?? steadyClock
     this.#log = options.log ?? silentLog
-    this.#patience = options.patience ?? PATIENCE
+    this.#timings = options.timings ?? DEFAULT_LEASE_TIMINGS
     const { client, namespace, name, identity, count } = options
-    const common = { client, clock: this.#clock, namespace, identity, durationMs: this.#patience.durationMs }
+    const common = { client, clock: this.#clock, namespace, identity, durationMs: this.#timings.durationMs }
     this.#membership = new LeaseLock({
       ...common,
       name: `${name}-member-${hashText(identity).toString(16)}`,
@@ -76,17 +76,17 @@ export class Shards implements Share {
     const { random = Math.random } = this.#options
     while (!signal.aborted) {
       try {
-        await this.#turn(AbortSignal.timeout(this.#patience.retryMs * 3))
+        await this.#rebalance(AbortSignal.timeout(this.#timings.retryMs * 3))
       } catch (error) {
         this.#log.warn('cannot maintain the shards', { error })
       }
       await this.#dropOverdue()
-      await sleep(this.#patience.retryMs * (1 + 0.2 * random()), signal)
+      await sleep(this.#timings.retryMs * (1 + 0.2 * random()), signal)
     }
     await this.#leave()
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #rebalance(signal: AbortSignal): Promise<void> {
     await this.#membership.hold(signal)
     const alive = await this.#alive(signal)
     const wanted = this.#locks.map((_, i) => ownerOf(alive, i) === this.#options.identity)
@@ -102,7 +102,7 @@ export class Shards implements Share {
     if (gained.length === 0) return
     for (const i of gained) this.#held.add(i)
     this.#log.info('acquired shards', { shards: gained.join(','), members: alive.length })
-    await this.#tell()
+    await this.#notify()
   }
 
   async #alive(signal: AbortSignal): Promise<readonly string[]> {
@@ -116,25 +116,26 @@ export class Shards implements Share {
         renewTime?: string
       }
       if (!holderIdentity || holderIdentity === identity) continue
-      const sign = this.#signs.get(lease.metadata.name!)
-      if (sign?.renewTime !== renewTime) this.#signs.set(lease.metadata.name!, { renewTime, at: now })
-      const silent = sign?.renewTime === renewTime ? now - sign.at : 0
-      if (silent < this.#patience.durationMs) alive.push(holderIdentity)
-      else if (silent > this.#patience.durationMs * BURIED_AFTER) await this.#bury(lease, signal)
+      const sign = this.#lastRenewals.get(lease.metadata.name!)
+      if (sign?.renewTime !== renewTime) this.#lastRenewals.set(lease.metadata.name!, { renewTime, at: now })
+      const expired = sign?.renewTime === renewTime ? now - sign.at : 0
+      if (expired < this.#timings.durationMs) alive.push(holderIdentity)
+      else if (expired > this.#timings.durationMs * DELETE_AFTER_DURATIONS)
+        await this.#deleteExpiredMembers(lease, signal)
     }
     return alive
   }
 
-  async #bury(lease: KubeObject, signal: AbortSignal): Promise<void> {
+  async #deleteExpiredMembers(lease: KubeObject, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion, name, namespace } = lease.metadata
     const preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
     await this.#options.client.delete(LEASES, { name: name!, namespace }, { preconditions, signal })
-    this.#signs.delete(name!)
+    this.#lastRenewals.delete(name!)
   }
 
   /** Drops shards whose lease was not renewed in time, before another process may acquire them. */
   async #dropOverdue(): Promise<void> {
-    const before = this.#clock.now() - this.#patience.renewMs
+    const before = this.#clock.now() - this.#timings.renewMs
     const lost = [...this.#held].filter((i) => (this.#locks[i]!.renewedAt ?? 0) < before)
     if (lost.length === 0) return
     for (const i of lost) {
@@ -142,19 +143,19 @@ export class Shards implements Share {
       this.#locks[i]!.giveUp()
     }
     this.#log.warn('lost shards', { shards: lost.join(',') })
-    await this.#tell()
+    await this.#notify()
   }
 
   async #handOver(shards: readonly number[], signal: AbortSignal): Promise<void> {
     if (shards.length === 0) return
     for (const i of shards) this.#held.delete(i)
-    await this.#tell()
+    await this.#notify()
     for (const i of shards) await this.#locks[i]!.release(signal)
     this.#log.info('released shards', { shards: shards.join(',') })
   }
 
   async #leave(): Promise<void> {
-    const signal = AbortSignal.timeout(this.#patience.renewMs)
+    const signal = AbortSignal.timeout(this.#timings.renewMs)
     try {
       await this.#handOver([...this.#held], signal)
       const { client, namespace } = this.#options
@@ -164,7 +165,7 @@ export class Shards implements Share {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     await Promise.all([...this.#listeners].map((changed) => changed()))
   }
 }

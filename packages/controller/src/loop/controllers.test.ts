@@ -4,7 +4,7 @@ import { Metrics, type ObjectKey } from '@crosstie/kube'
 import { Informers } from '../informer/informers.js'
 import { MemoryApi, THINGS, thing, until } from '../testing/memory.js'
 import type { Next } from '../workqueue/queue.js'
-import { type Controller, Controllers, type Share } from './controllers.js'
+import { type Controller, Controllers, type ShardFilter } from './controllers.js'
 
 async function running(
   reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<Next>,
@@ -114,8 +114,8 @@ test('an external source triggers reconciliations until the controller stops', a
   const seen: string[] = []
   let wake: (key: ObjectKey) => void = () => {}
   let ended = 0
-  const begin = (tell: (key: ObjectKey) => void) => {
-    wake = tell
+  const begin = (notify: (key: ObjectKey) => void) => {
+    wake = notify
     return () => ended++
   }
   const reconcile = async ({ name }: ObjectKey): Promise<Next> => {
@@ -219,7 +219,7 @@ test('after a start, objects that were not in sync come first', async () => {
   controllers.start({
     name: 'things',
     type: THINGS,
-    settled: ({ metadata }) => metadata.name!.startsWith('well'),
+    inSync: ({ metadata }) => metadata.name!.startsWith('well'),
     async reconcile({ name }) {
       seen.push(name)
       return { after: 'never' }
@@ -232,10 +232,10 @@ test('after a start, objects that were not in sync come first', async () => {
 })
 
 test('only objects of the shard filter are reconciled, and a handover waits for running reconciliations', async () => {
-  const share = new Set<string>(['a'])
+  const shardFilter = new Set<string>(['a'])
   let changed: () => Promise<void> = async () => {}
-  const part: Share = {
-    includes: (key) => share.has(key),
+  const part: ShardFilter = {
+    includes: (key) => shardFilter.has(key),
     onChange(callback) {
       changed = callback
       return () => {}
@@ -252,12 +252,12 @@ test('only objects of the shard filter are reconciled, and a handover waits for 
       return { after: 'poll', seconds: 0.01 }
     },
     {},
-    { share: part },
+    { shardFilter: part },
   )
   for (const name of ['a', 'b']) await api.create(THINGS, thing(name))
   await until(() => now.has('a'))
-  share.clear()
-  share.add('b')
+  shardFilter.clear()
+  shardFilter.add('b')
   await changed()
   assert.ok(!now.has('a'))
   const before = seen.filter((name) => name === 'a').length

@@ -12,7 +12,7 @@ import { keyText, keyTextOf, parseKey } from '../key.js'
 import { type Log, silentLog } from '../log.js'
 import { sleep } from '../sleep.js'
 import { type Next, type Priority, type Task, WorkQueue } from '../workqueue/queue.js'
-import { Aborts } from './aborts.js'
+import { AbortControllerPool } from './abort-pool.js'
 import { LoopMetrics } from './metrics.js'
 
 /** Reconciles the objects of one kind. */
@@ -30,11 +30,11 @@ export interface Controller {
   /** Whether a change triggers a reconciliation. Defaults to every change. */
   wakes?(before: KubeObject | undefined, after: KubeObject): boolean
   /** Whether the status reports the object as in sync. After a start such objects are reconciled after all others. */
-  settled?(object: KubeObject): boolean
+  inSync?(object: KubeObject): boolean
   /** Called when the object no longer exists, regardless of its finalizers, and no reconciliation of it is running. */
   gone?(object: KubeObject): void
   /** Other kinds whose changes trigger reconciliations of this kind. */
-  readonly watches?: readonly Watched[]
+  readonly watches?: readonly WatchedKind[]
   /**
    * Connects an event source outside of the Kubernetes API. Called at the start with a function that triggers a
    * reconciliation. The returned function is called on stop.
@@ -43,14 +43,14 @@ export interface Controller {
 }
 
 /** A kind whose changes trigger reconciliations of another kind. */
-export interface Watched {
+export interface WatchedKind {
   readonly type: ResourceType
   /** Returns the keys of the objects to reconcile when this object changes. */
   concerns(object: KubeObject): Iterable<ObjectKey>
 }
 
 /** Selects the objects that this process reconciles. */
-export interface Share {
+export interface ShardFilter {
   includes(key: string): boolean
   /**
    * Subscribes to changes of the selection. The filter waits until the callback resolves, which it does when no
@@ -72,12 +72,12 @@ export interface ControllersOptions {
   readonly timeoutMs?: number
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number }
   /** Defaults to all objects. */
-  readonly share?: Share
+  readonly shardFilter?: ShardFilter
 }
 
 const CONCURRENCY = 512
 /** Reconciliations mostly wait for the disk or the network. Budgets, not this limit, protect providers. */
-const CONCURRENCY_OF_ONE = 128
+const CONTROLLER_CONCURRENCY = 128
 const TIMEOUT_MS = 120_000
 const BACKOFF = { baseMs: 200, maxMs: 60_000 }
 /** After this time of starting reconciliations, the loop yields so that a server in the same process can respond. */
@@ -86,7 +86,7 @@ const SLICE_MS = 10
  * The number of reconciliations started at once. Many finish without waiting, so small batches keep memory
  * short-lived.
  */
-const SLICE = 16
+const BATCH_SIZE = 16
 const STOP_GRACE_MS = 10_000
 /** How long running reconciliations of an object may continue after another process took it over. */
 const HANDOVER_MS = 2_000
@@ -116,12 +116,12 @@ export class Controllers implements AsyncDisposable {
   readonly #log: Log
   readonly #limit: number
   readonly #timeoutMs: number
-  readonly #share: Share | undefined
+  readonly #shardFilter: ShardFilter | undefined
   readonly #queue: WorkQueue
   readonly #metrics: LoopMetrics
   readonly #controllers = new Map<string, Controller>()
   readonly #runs = new Map<Task, Run>()
-  readonly #aborts = new Aborts()
+  readonly #aborts = new AbortControllerPool()
   readonly #unsubscribe: (() => void)[] = []
   readonly #overdue: NodeJS.Timeout
   #scheduled = false
@@ -134,18 +134,18 @@ export class Controllers implements AsyncDisposable {
     this.#log = options.log ?? silentLog
     this.#limit = options.concurrency ?? CONCURRENCY
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
-    this.#share = options.share
+    this.#shardFilter = options.shardFilter
     const backoff = { ...(options.backoff ?? BACKOFF), random: options.random ?? Math.random }
     this.#queue = new WorkQueue({ clock: this.#clock, backoff, wake: () => this.#schedule() })
     this.#metrics = new LoopMetrics(options.metrics, this.#queue, options.informers)
-    if (this.#share) this.#unsubscribe.push(this.#share.onChange(() => this.#shareChanged()))
+    if (this.#shardFilter) this.#unsubscribe.push(this.#shardFilter.onChange(() => this.#shardFilterChanged()))
     this.#overdue = setInterval(() => this.#abortOverdue(), Math.min(1000, this.#timeoutMs)).unref()
   }
 
   /** Starts a controller. Its reconciliations begin once the informer of its kind has synced. */
   start(controller: Controller): void {
     const { name } = controller
-    this.#queue.open(name, controller.concurrency ?? CONCURRENCY_OF_ONE)
+    this.#queue.open(name, controller.concurrency ?? CONTROLLER_CONCURRENCY)
     this.#controllers.set(name, controller)
     this.#metrics.describe(name)
     this.#unsubscribe.push(
@@ -202,13 +202,13 @@ export class Controllers implements AsyncDisposable {
       return
     }
     if (change.type === 'changed') {
-      if (!this.#heldBack(controller, key, change) && wakes(controller, change)) {
+      if (!this.#defer(controller, key, change) && wakes(controller, change)) {
         this.#add(controller.name, key, 'urgent')
       }
       return
     }
     if (!(controller.wakes?.(undefined, object) ?? true)) return
-    const routine = change.initial && controller.settled?.(object)
+    const routine = change.initial && controller.inSync?.(object)
     this.#add(controller.name, key, routine ? 'routine' : 'urgent')
   }
 
@@ -216,7 +216,7 @@ export class Controllers implements AsyncDisposable {
    * Defers a change to the end of the running reconciliation, if there is one, which can tell its own writes from
    * others.
    */
-  #heldBack(controller: Controller, key: string, change: Changed): boolean {
+  #defer(controller: Controller, key: string, change: Changed): boolean {
     const task = this.#queue.running(controller.name, key)
     const run = task && this.#runs.get(task)
     if (!run) return false
@@ -225,7 +225,7 @@ export class Controllers implements AsyncDisposable {
   }
 
   #add(name: string, key: string, priority: Priority): void {
-    if (this.#share && !this.#share.includes(key)) return
+    if (this.#shardFilter && !this.#shardFilter.includes(key)) return
     this.#queue.add(name, key, priority)
   }
 
@@ -233,13 +233,13 @@ export class Controllers implements AsyncDisposable {
    * Queues objects that are newly selected. Drops objects that are no longer selected, and waits for their running
    * reconciliations.
    */
-  async #shareChanged(): Promise<void> {
-    const share = this.#share!
+  async #shardFilterChanged(): Promise<void> {
+    const share = this.#shardFilter!
     for (const controller of this.#controllers.values()) {
       for (const [key, object] of this.#informers.of(controller.type).cache.entries()) {
         if (!share.includes(key)) this.#queue.forget(controller.name, key)
         else if (!this.#queue.has(controller.name, key)) {
-          this.#queue.add(controller.name, key, controller.settled?.(object) ? 'routine' : 'urgent')
+          this.#queue.add(controller.name, key, controller.inSync?.(object) ? 'routine' : 'urgent')
         }
       }
     }
@@ -264,7 +264,7 @@ export class Controllers implements AsyncDisposable {
 
   #pump(): void {
     const ends = performance.now() + SLICE_MS
-    for (let begun = 0; begun < SLICE && performance.now() < ends; begun++) {
+    for (let started = 0; started < BATCH_SIZE && performance.now() < ends; started++) {
       const task = this.#runs.size < this.#limit ? this.#queue.take() : undefined
       if (!task) return
       void this.#run(task)
@@ -278,7 +278,7 @@ export class Controllers implements AsyncDisposable {
     const controller = this.#controllers.get(task.lane)!
     let next: Next
     try {
-      const ours = !this.#share || this.#share.includes(task.key)
+      const ours = !this.#shardFilter || this.#shardFilter.includes(task.key)
       next = ours ? await controller.reconcile(parseKey(task.key), run.abort.signal) : { after: 'never' }
     } catch (error) {
       next = { after: 'backoff' }

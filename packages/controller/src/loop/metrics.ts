@@ -20,11 +20,10 @@ export class LoopMetrics {
       ['controller'],
       SECONDS,
     )
-    this.#failures = metrics.counter('crosstie_reconcile_failures_total', 'Reconciliations that threw an error.', ['controller'])
-    const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by state.', [
+    this.#failures = metrics.counter('crosstie_reconcile_failures_total', 'Reconciliations that threw an error.', [
       'controller',
-      'state',
     ])
+    const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by state.', ['controller', 'state'])
     const watched = metrics.gauge('crosstie_watched_objects', 'Objects in the caches of informers.', ['resource'])
     const stop = metrics.onCollect(() => {
       for (const name of this.#series.keys()) {

@@ -28,7 +28,7 @@ export class MemoryApi implements Client {
   readonly #history: Recorded[] = []
   readonly #waiting = new Set<() => void>()
   #revision = 100
-  #forgotten = 0
+  #compactedRevision = 0
   #ended = 0
   #held = false
   gets = 0
@@ -44,7 +44,7 @@ export class MemoryApi implements Client {
 
   /** Discards the history: watches from older revisions fail with "too old resource version". */
   compact(): void {
-    this.#forgotten = this.#revision
+    this.#compactedRevision = this.#revision
   }
 
   /** Suspends the delivery of watch events until `release`. */
@@ -96,12 +96,12 @@ export class MemoryApi implements Client {
       yield { type: 'BOOKMARK', object: { apiVersion: 'v1', kind: type.kind, metadata } }
     }
     while (!options.signal?.aborted && this.#ended === ended) {
-      if (from < this.#forgotten) throw new StatusError(410, 'Expired', 'too old resource version')
+      if (from < this.#compactedRevision) throw new StatusError(410, 'Expired', 'too old resource version')
       const next = this.#history.find(({ resource, revision }) => resource === groupResource(type) && revision > from)
       if (next && !this.#held) {
         from = next.revision
         yield next.event as WatchEvent<T>
-      } else await this.#news(options.signal)
+      } else await this.#nextChange(options.signal)
     }
   }
 
@@ -165,7 +165,7 @@ export class MemoryApi implements Client {
     if (this.faults.length > 0) throw this.faults.shift()
   }
 
-  #news(signal: AbortSignal | undefined): Promise<void> {
+  #nextChange(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         this.#waiting.delete(wake)
@@ -197,9 +197,9 @@ export function thing(name: string, more: object = {}, metadata: object = {}): K
 }
 
 /** Polls until the condition holds. Throws after `withinMs`. */
-export async function until(so: () => boolean, withinMs = 60_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = Date.now() + withinMs
-  while (!so()) {
+  while (!condition()) {
     if (Date.now() > deadline) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 2))
   }

@@ -2,7 +2,7 @@
 export interface Timed {
   due: number
   /** The index in the heap; -1 outside of a heap. */
-  place: number
+  heapIndex: number
 }
 
 /** A min-heap by due time. All operations, including removal from the middle, take logarithmic time. */
@@ -18,39 +18,39 @@ export class TimeHeap<T extends Timed> {
   }
 
   push(item: T): void {
-    item.place = this.#items.length
+    item.heapIndex = this.#items.length
     this.#items.push(item)
     this.#up(item)
   }
 
   remove(item: T): void {
-    const at = item.place
+    const at = item.heapIndex
     if (at < 0) return
     const last = this.#items.pop()!
-    item.place = -1
+    item.heapIndex = -1
     if (last === item) return
     this.#items[at] = last
-    last.place = at
+    last.heapIndex = at
     this.#up(last)
     this.#down(last)
   }
 
   #up(item: T): void {
-    let at = item.place
+    let at = item.heapIndex
     while (at > 0) {
       const above = (at - 1) >> 1
       const parent = this.#items[above]!
       if (parent.due <= item.due) break
       this.#items[at] = parent
-      parent.place = at
+      parent.heapIndex = at
       at = above
     }
     this.#items[at] = item
-    item.place = at
+    item.heapIndex = at
   }
 
   #down(item: T): void {
-    let at = item.place
+    let at = item.heapIndex
     for (;;) {
       let below = 2 * at + 1
       if (below >= this.#items.length) break
@@ -58,10 +58,10 @@ export class TimeHeap<T extends Timed> {
       const child = this.#items[below]!
       if (child.due >= item.due) break
       this.#items[at] = child
-      child.place = at
+      child.heapIndex = at
       at = below
     }
     this.#items[at] = item
-    item.place = at
+    item.heapIndex = at
   }
 }

@@ -197,7 +197,7 @@ test('a heap returns the earliest first after removals from the middle', () => {
   fc.assert(
     fc.property(due, (items) => {
       const heap = new TimeHeap<Timed>()
-      const all = items.map(([at, removed]) => ({ due: at, place: -1, removed }))
+      const all = items.map(([at, removed]) => ({ due: at, heapIndex: -1, removed }))
       for (const item of all) heap.push(item)
       for (const item of all) if (item.removed) heap.remove(item)
       const out: number[] = []

@@ -58,7 +58,7 @@ interface Entry extends Task {
   /** A change arrived during the run. */
   again: boolean
   due: number
-  place: number
+  heapIndex: number
 }
 
 interface Lane {
@@ -82,7 +82,7 @@ export class WorkQueue {
   readonly #lanes = new Map<string, Lane>()
   readonly #order: Lane[] = []
   readonly #waiting = new TimeHeap<Entry>()
-  #turn = 0
+  #nextLane = 0
   #timer: NodeJS.Timeout | undefined
   #timerDue = Number.POSITIVE_INFINITY
   #closed = false
@@ -141,9 +141,9 @@ export class WorkQueue {
   take(): Task | undefined {
     if (this.#closed) return undefined
     for (let i = 0; i < this.#order.length; i++) {
-      const lane = this.#order[(this.#turn + i) % this.#order.length]!
+      const lane = this.#order[(this.#nextLane + i) % this.#order.length]!
       if (lane.ready === 0 || lane.running >= lane.limit) continue
-      this.#turn = (this.#turn + i + 1) % this.#order.length
+      this.#nextLane = (this.#nextLane + i + 1) % this.#order.length
       const entry = this.#next(lane)
       entry.state = 'running'
       lane.ready--
@@ -206,7 +206,7 @@ export class WorkQueue {
         steps: 0,
         again: false,
         due: 0,
-        place: -1,
+        heapIndex: -1,
       }
       lane.entries.set(key, entry)
     }
@@ -262,10 +262,10 @@ export class WorkQueue {
     this.#timerDue = first?.due ?? Number.POSITIVE_INFINITY
     if (!first || this.#closed) return
     const delay = Math.min(Math.max(0, first.due - this.#options.clock.now()), TIMER_MAX_MS)
-    this.#timer = setTimeout(() => this.#ripen(), delay)
+    this.#timer = setTimeout(() => this.#promoteDue(), delay)
   }
 
-  #ripen(): void {
+  #promoteDue(): void {
     const now = this.#options.clock.now()
     for (let first = this.#waiting.first(); first && first.due <= now; first = this.#waiting.first()) {
       this.#makeReady(first, first.priority)

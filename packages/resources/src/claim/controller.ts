@@ -1,4 +1,4 @@
-import type { Controller, Watched } from '@crosstie/controller'
+import type { Controller, WatchedKind } from '@crosstie/controller'
 import { groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { aggregateClassType, aggregateType } from '../aggregate/define.js'
 import { reconcileAggregate } from '../aggregate/delete.js'
@@ -21,7 +21,7 @@ export function claimController(kind: ClaimKind, options: ClaimOptions): Control
     type: kind.type,
     reconcile: (key, signal) => reconcileClaim(kit, key, signal),
     wakes: (before, after) => !(before && kit.ownWrites.take(after)),
-    settled: (claim) => {
+    inSync: (claim) => {
       const status = claim['status'] as
         | { bindingPhase?: string; conditions?: { type: string; status: string }[] }
         | undefined
@@ -55,7 +55,7 @@ export function aggregateController(options: ClaimOptions): Controller {
 }
 
 /** The claim that a managed resource or an aggregate is for, and those that wait for it. */
-function whoseOffer(kit: ClaimKit, type: ResourceType): Watched {
+function whoseOffer(kit: ClaimKit, type: ResourceType): WatchedKind {
   return {
     type,
     concerns(object) {
@@ -79,7 +79,7 @@ function whoseOffer(kit: ClaimKit, type: ResourceType): Watched {
 }
 
 /** Connection details go on to the claim as soon as they change; what was written over is put right. */
-function whoseConnection({ secretUsers, ownWrites }: ClaimKit): Watched {
+function whoseConnection({ secretUsers, ownWrites }: ClaimKit): WatchedKind {
   return { type: secretType, concerns: (secret) => (ownWrites.take(secret) ? [] : secretUsers.of(secret)) }
 }
 
@@ -94,6 +94,6 @@ function labelled({ metadata: { labels } }: KubeObject): readonly ObjectKey[] {
 }
 
 /** Whoever waits may do so for a class; there are few of either. */
-function whoWaits(kit: ClaimKit, type: ResourceType): Watched {
+function whoWaits(kit: ClaimKit, type: ResourceType): WatchedKind {
   return { type, concerns: () => [...kit.waiting.values()].map(({ key }) => key) }
 }

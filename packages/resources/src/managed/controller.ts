@@ -1,4 +1,4 @@
-import type { Controller, Watched } from '@crosstie/controller'
+import type { Controller, WatchedKind } from '@crosstie/controller'
 import { conditionsOf, groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
 import type { ManagedKind } from '../definition/define.js'
@@ -19,7 +19,7 @@ export interface ManagedController extends Controller {
   /** Is this change of an object a reason to reconcile at once? Our own writes are not. */
   wakes(before: KubeObject | undefined, after: KubeObject): boolean
   /** Ready and in step when it was last reported on. */
-  settled(object: KubeObject): boolean
+  inSync(object: KubeObject): boolean
 }
 
 export function managedController(kind: ManagedKind, options: ManagedOptions): ManagedController {
@@ -54,7 +54,7 @@ export function controllerOf(kit: Kit): ManagedController {
       return !before || isDeleted(before) !== isDeleted(after) || desiredStateChanged(before, after)
     },
     gone: ({ metadata }) => kit.memory.drop(metadata.uid ?? ''),
-    settled(object) {
+    inSync(object) {
       const conditions = conditionsOf(object)
       const is = (type: string) =>
         conditions.some((condition) => condition.type === type && condition.status === 'True')
@@ -70,7 +70,7 @@ function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
 }
 
 /** What could not be resolved may resolve when what it refers to, or may choose, changes. */
-function whoWaitFor(kit: Kit, type: ResourceType): Watched {
+function whoWaitFor(kit: Kit, type: ResourceType): WatchedKind {
   const awaiting = function* (object: KubeObject) {
     for (const { key, awaits } of kit.memory.unresolved()) if (awaits(object)) yield key
   }
@@ -78,6 +78,6 @@ function whoWaitFor(kit: Kit, type: ResourceType): Watched {
 }
 
 /** A value that changed in a Secret is for the provider to know. */
-function whoReadSecrets({ sensitiveFields, secretUsers }: Kit): readonly Watched[] {
+function whoReadSecrets({ sensitiveFields, secretUsers }: Kit): readonly WatchedKind[] {
   return sensitiveFields.length > 0 ? [{ type: secretType, concerns: (secret) => secretUsers.of(secret) }] : []
 }

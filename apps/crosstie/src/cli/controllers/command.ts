@@ -2,7 +2,15 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { findAccess, HttpClient, LeaseLock, type Log, PATIENCE, runElection, Shards } from '@crosstie/controller'
+import {
+  DEFAULT_LEASE_TIMINGS,
+  findAccess,
+  HttpClient,
+  LeaseLock,
+  type Log,
+  runElection,
+  Shards,
+} from '@crosstie/controller'
 import { type Client, groupResource, Metrics, steadyClock } from '@crosstie/kube'
 import type { ConversionService, ManagedKind } from '@crosstie/resources'
 import { parseAddress } from '../../daemon/address.js'
@@ -129,7 +137,7 @@ async function standAlone(options: Options, signal: AbortSignal): Promise<void> 
 }
 
 async function leadWhenElected(options: Options, group: Group, signal: AbortSignal): Promise<void> {
-  const lock = new LeaseLock({ ...group, clock: steadyClock, name: NAME, durationMs: PATIENCE.durationMs })
+  const lock = new LeaseLock({ ...group, clock: steadyClock, name: NAME, durationMs: DEFAULT_LEASE_TIMINGS.durationMs })
   const lead = async (leading: AbortSignal) => {
     const plane = new ControlPlane(options)
     if (!leading.aborted) await once(leading, 'abort')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Aborts } from './aborts.js'
+import { AbortControllerPool } from './abort-pool.js'
 
 test('a signal without listeners is reused', () => {
-  const aborts = new Aborts()
+  const aborts = new AbortControllerPool()
   const first = aborts.take()
   aborts.giveBack(first)
   assert.equal(aborts.take(), first)
@@ -11,19 +11,19 @@ test('a signal without listeners is reused', () => {
 })
 
 test('a signal that aborted or has listeners is not reused', () => {
-  const aborts = new Aborts()
+  const aborts = new AbortControllerPool()
   const aborted = aborts.take()
   aborted.abort()
   aborts.giveBack(aborted)
-  const heard = aborts.take()
-  assert.equal(heard.signal.aborted, false)
-  heard.signal.addEventListener('abort', () => {})
-  aborts.giveBack(heard)
-  assert.notEqual(aborts.take(), heard)
+  const observed = aborts.take()
+  assert.equal(observed.signal.aborted, false)
+  observed.signal.addEventListener('abort', () => {})
+  aborts.giveBack(observed)
+  assert.notEqual(aborts.take(), observed)
 })
 
 test('a signal whose listeners were removed is reused', () => {
-  const aborts = new Aborts()
+  const aborts = new AbortControllerPool()
   const abort = aborts.take()
   const listener = () => {}
   abort.signal.addEventListener('abort', listener)

@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { isObject, parseJson, type Reason, type StatusDetails, StatusError } from '@crosstie/kube'
-import type { Answer } from './transport.js'
+import type { HttpResponse } from './transport.js'
 
 const unzip = promisify(gunzip)
 
 /** Reads the whole response body as text. Rejects if the body is incomplete or destroyed. */
-export async function textOf({ headers, body }: Answer): Promise<string> {
+export async function textOf({ headers, body }: HttpResponse): Promise<string> {
   const bytes = await bytesOf(body, headers['content-length'])
   return (headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8')
 }
@@ -58,8 +58,8 @@ const TEXT_SHOWN = 200
 export function errorOf(code: number, text: string): StatusError {
   const status = parsed(text)
   if (isObject(status) && status['kind'] === 'Status') return statusError(status, code)
-  const words = text.trim().slice(0, TEXT_SHOWN) || 'the server gave no reason'
-  return new StatusError(code, reasons[code] ?? '', words)
+  const message = text.trim().slice(0, TEXT_SHOWN) || 'the server gave no reason'
+  return new StatusError(code, reasons[code] ?? '', message)
 }
 
 /** Converts a `Status` object to a StatusError. `code` applies if the object has no code. */

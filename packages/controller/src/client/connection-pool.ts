@@ -3,22 +3,22 @@ import { isIP, type Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { messageOf } from '@crosstie/kube'
 import type { Access, TlsMaterial } from './access.js'
-import { Http1Link } from './http1.js'
-import { Http2Link } from './http2.js'
+import { Http1Connection } from './http1.js'
+import { Http2Connection } from './http2.js'
 import { openTunnel, proxyFor } from './proxy.js'
-import { type Answer, type Asked, ConnectionError, type Link } from './transport.js'
+import { type Connection, ConnectionError, type HttpRequest, type HttpResponse } from './transport.js'
 
 const CONNECT_WITHIN_MS = 15_000
 /** Enough for thousands of watches. Beyond that, requests share the existing connections. */
-const LINKS_MAX = 32
+const CONNECTIONS_MAX = 32
 
 /** A pool of connections to one server. Connections are opened on demand, reused, and replaced when lost. */
-export class Links {
+export class ConnectionPool {
   readonly #access: Access
   readonly #server: URL
   readonly #http1: boolean
-  #links: Link[] = []
-  #opening: Promise<Link> | undefined
+  #connections: Connection[] = []
+  #opening: Promise<Connection> | undefined
   #closed = false
 
   constructor(access: Access, http1: boolean) {
@@ -27,62 +27,69 @@ export class Links {
     this.#server = new URL(access.server)
   }
 
-  async send(asked: Asked, signal: AbortSignal | undefined): Promise<Answer> {
-    const link = await this.#free()
-    return await link.send(asked, signal)
+  async send(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
+    const connection = await this.#free()
+    return await connection.send(request, signal)
   }
 
   /** Routes new requests over new connections, so that a renewed certificate is used. */
   renew(): void {
-    for (const link of this.#links) link.close()
-    this.#links = []
+    for (const connection of this.#connections) connection.close()
+    this.#connections = []
   }
 
   destroy(): void {
     this.#closed = true
-    for (const link of this.#links) link.destroy()
-    this.#links = []
+    for (const connection of this.#connections) connection.destroy()
+    this.#connections = []
   }
 
-  async #free(): Promise<Link> {
+  async #free(): Promise<Connection> {
     for (;;) {
       if (this.#closed) throw new ConnectionError('the client is closed', { sent: false })
-      this.#links = this.#links.filter((link) => !link.ended)
-      const free = this.#links.find((link) => link.free)
+      this.#connections = this.#connections.filter((connection) => !connection.ended)
+      const free = this.#connections.find((connection) => connection.free)
       if (free) return free
       // A connection queues requests beyond its stream limit.
-      if (this.#links.length >= LINKS_MAX) return this.#links[Math.floor(Math.random() * LINKS_MAX)]!
+      if (this.#connections.length >= CONNECTIONS_MAX)
+        return this.#connections[Math.floor(Math.random() * CONNECTIONS_MAX)]!
       // Concurrent requests wait for the same connection attempt, then check again.
       await this.#open()
     }
   }
 
-  #open(): Promise<Link> {
+  #open(): Promise<Connection> {
     this.#opening ??= this.#connect().finally(() => {
       this.#opening = undefined
     })
     return this.#opening
   }
 
-  async #connect(): Promise<Link> {
+  async #connect(): Promise<Connection> {
     const tls = await this.#access.tls()
     const proxy = this.#access.proxy ?? proxyFor(this.#server, process.env)
-    const link = await openLink(this.#server, tls, this.#http1, proxy)
+    const connection = await openConnection(this.#server, tls, this.#http1, proxy)
     if (this.#closed) {
-      link.destroy()
+      connection.destroy()
       throw new ConnectionError('the client is closed', { sent: false })
     }
-    this.#links.push(link)
-    return link
+    this.#connections.push(connection)
+    return connection
   }
 }
 
-async function openLink(server: URL, tls: TlsMaterial, http1: boolean, proxy: string | undefined): Promise<Link> {
+async function openConnection(
+  server: URL,
+  tls: TlsMaterial,
+  http1: boolean,
+  proxy: string | undefined,
+): Promise<Connection> {
   const open = (protocols: readonly string[]) => openSocket(server, tls, protocols, proxy)
-  const oldFashioned = () => new Http1Link(server, tls, proxy === undefined ? undefined : () => open(['http/1.1']))
+  const oldFashioned = () =>
+    new Http1Connection(server, tls, proxy === undefined ? undefined : () => open(['http/1.1']))
   if (http1 || server.protocol === 'http:') return oldFashioned()
   const socket = await open(['h2', 'http/1.1'])
-  if (socket.alpnProtocol === 'h2') return new Http2Link(server.origin, socket)
+  if (socket.alpnProtocol === 'h2') return new Http2Connection(server.origin, socket)
   socket.destroy()
   return oldFashioned()
 }

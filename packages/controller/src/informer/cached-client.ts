@@ -30,7 +30,7 @@ import type { Informers } from './informers.js'
 /** How long a written object counts as current while the watch has not delivered it. */
 const TRUSTED_MS = 10_000
 
-interface Ahead {
+interface UnobservedWrite {
   readonly object: KubeObject
   readonly trustedUntil: number
 }
@@ -48,7 +48,7 @@ export class CachedClient implements Client {
   readonly #informers: Informers
   readonly #clock: Clock
   /** Written objects that the informer has not seen yet, by informer and key. */
-  readonly #ahead = new Map<Informer, Map<string, Ahead>>()
+  readonly #unobserved = new Map<Informer, Map<string, UnobservedWrite>>()
 
   constructor(client: Client, informers: Informers, clock: Clock = steadyClock) {
     this.#client = client
@@ -67,14 +67,14 @@ export class CachedClient implements Client {
     // The current state is never too old, and the server does not have to wait for a revision.
     if (!informer?.isSynced || (since && !informer.knows(since))) return await this.#client.get(type, key, rest)
     const written = this.#writtenAhead(informer)?.get(keyText(key))
-    if (written && !this.#isTrusted(written)) return await this.#askAgain(informer, type, key, rest)
+    if (written && !this.#isTrusted(written)) return await this.#readFromServer(informer, type, key, rest)
     const known = written?.object ?? informer.cache.get(key)
     if (!known) throw notFound(type, key.name)
     return known as T
   }
 
   /** Reads from the server. If the object is gone, the watch will never deliver the written state, so it is dropped. */
-  async #askAgain<T extends KubeObject>(
+  async #readFromServer<T extends KubeObject>(
     informer: Informer,
     type: ResourceType,
     key: ObjectKey,
@@ -83,7 +83,7 @@ export class CachedClient implements Client {
     try {
       return this.#wrote(type, await this.#client.get<T>(type, key, options), undefined)
     } catch (error) {
-      if (isNotFound(error)) this.#ahead.get(informer)?.delete(keyText(key))
+      if (isNotFound(error)) this.#unobserved.get(informer)?.delete(keyText(key))
       throw error
     }
   }
@@ -172,13 +172,13 @@ export class CachedClient implements Client {
     return object
   }
 
-  #isTrusted({ trustedUntil }: Ahead): boolean {
+  #isTrusted({ trustedUntil }: UnobservedWrite): boolean {
     return this.#clock.now() < trustedUntil
   }
 
   /** Drops entries that the informer has caught up with. Entries are in the order of writing, so these come first. */
-  #writtenAhead(informer: Informer): Map<string, Ahead> | undefined {
-    const ahead = this.#ahead.get(informer)
+  #writtenAhead(informer: Informer): Map<string, UnobservedWrite> | undefined {
+    const ahead = this.#unobserved.get(informer)
     if (!ahead || ahead.size === 0) return undefined
     for (const [key, { object }] of ahead) {
       if (!informer.knows(object.metadata.resourceVersion ?? '')) break
@@ -187,11 +187,11 @@ export class CachedClient implements Client {
     return ahead
   }
 
-  #aheadOf(informer: Informer): Map<string, Ahead> {
-    const known = this.#ahead.get(informer)
+  #aheadOf(informer: Informer): Map<string, UnobservedWrite> {
+    const known = this.#unobserved.get(informer)
     if (known) return known
-    const ahead = new Map<string, Ahead>()
-    this.#ahead.set(informer, ahead)
+    const ahead = new Map<string, UnobservedWrite>()
+    this.#unobserved.set(informer, ahead)
     informer.subscribe(({ object }) => {
       if (ahead.size === 0) return
       const key = keyTextOf(object)
