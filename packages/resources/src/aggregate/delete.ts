@@ -85,7 +85,7 @@ async function takeApart(kit: Kit, aggregate: KubeObject, signal: AbortSignal): 
   if (plan.cycles.length > 0 && !isTold(aggregate))
     kit.events.event(aggregate, 'Warning', 'CircularReferences', message)
   // A member without finalizers is gone at once, and no change of it says so.
-  const soon = plan.now.some((id) => (byId.get(id)!.object.metadata.finalizers ?? []).length === 0)
+  const soon = plan.now.some((id) => (byId.get(id)?.object.metadata.finalizers ?? []).length === 0)
   return { after: 'poll', seconds: soon ? 1 : kit.pollSeconds }
 }
 

@@ -32,10 +32,12 @@ export function nameErrors(names: DefinitionNames, path: string): FieldError[] {
   const errors: FieldError[] = []
   const { kind = '', listKind = '' } = names
   for (const key of ['plural', 'singular'] as const) {
-    if (names[key]) append(errors, labelErrors(names[key]!, `${path}.${key}`))
+    const name = names[key]
+    if (name) append(errors, labelErrors(name, `${path}.${key}`))
   }
   for (const key of ['kind', 'listKind'] as const) {
-    if (names[key]) append(errors, kindNameErrors(names[key]!, `${path}.${key}`))
+    const name = names[key]
+    if (name) append(errors, kindNameErrors(name, `${path}.${key}`))
   }
   names.shortNames?.forEach((name, i) => {
     append(errors, labelErrors(name, `${path}.shortNames[${i}]`))
