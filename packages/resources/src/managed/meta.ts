@@ -34,20 +34,21 @@ export function annotationOf(object: KubeObject, name: string): string {
 
 export const externalNameOf = (object: KubeObject): string => annotationOf(object, annotations.externalName)
 
-/** The metadata that the server sets on every object it stores. */
-export type StoredMeta = ObjectMeta & Required<Pick<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>>
+/** The metadata that tells an object from all others. */
+export type StoredMeta = ObjectMeta & Required<Pick<ObjectMeta, 'name' | 'uid'>>
 
 /** The metadata of an object that was read from the server. Throws for an object that was never stored. */
 export function storedMeta({ kind, metadata }: KubeObject): StoredMeta {
-  const { name, uid, resourceVersion } = metadata
-  if (name === undefined || uid === undefined || resourceVersion === undefined)
-    throw new Error(`${kind} ${name ?? ''} was never stored: it lacks a name, uid or resourceVersion`)
-  return { ...metadata, name, uid, resourceVersion }
+  const { name, uid } = metadata
+  if (name === undefined || uid === undefined)
+    throw new Error(`${kind} ${name ?? ''} has no name or uid: it was never stored`)
+  return { ...metadata, name, uid }
 }
 
 /** The preconditions under which a delete removes exactly this revision of the object. */
 export function revisionOf(object: KubeObject): { readonly uid: string; readonly resourceVersion: string } {
-  const { uid, resourceVersion } = storedMeta(object)
+  const { name, uid, resourceVersion } = storedMeta(object)
+  if (resourceVersion === undefined) throw new Error(`${object.kind} ${name} has no resourceVersion`)
   return { uid, resourceVersion }
 }
 
