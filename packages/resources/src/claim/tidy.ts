@@ -1,4 +1,5 @@
 import { ignoring, isConflict, isNotFound, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
+import { revisionOf } from '../managed/meta.js'
 import { type ClaimKit, change, setPhase } from './kit.js'
 import { claimAnnotations, keyOf, type OfferSpec, phaseOf, specOf } from './words.js'
 
@@ -37,14 +38,13 @@ export async function tidyAfter(
 }
 
 async function letGo(kit: ClaimKit, type: ResourceType, offer: KubeObject, signal: AbortSignal): Promise<void> {
-  const { uid, resourceVersion, annotations, deletionTimestamp } = offer.metadata
+  const { annotations, deletionTimestamp } = offer.metadata
   const phase = phaseOf(offer)
   if (deletionTimestamp || phase === 'Released') return
   try {
     if (annotations?.[claimAnnotations.provisioning] !== undefined) {
       // From the revision in which nobody had acted on it.
-      const preconditions = { uid: uid!, resourceVersion: resourceVersion! }
-      await kit.client.delete(type, keyOf(offer), { preconditions, signal })
+      await kit.client.delete(type, keyOf(offer), { preconditions: revisionOf(offer), signal })
     } else if (phase === 'Bound' || phase === 'Unbindable') await setPhase(kit, type, offer, 'Released', signal)
     else await change(kit, type, offer, { spec: { claimRef: null } }, signal)
   } catch (error) {
