@@ -145,26 +145,34 @@ export function serveHttp2(context: SessionContext, handle: (exchange: Exchange)
     maxSessionInvalidFrames: INVALID_FRAMES_MAX,
   } as object)
   const budget = new AbuseBudget(EVENTS_BURST, EVENTS_PER_SECOND)
+  let refused = false
+  // Node calls back while nghttp2 reads. Destroying the session at that moment fails an assertion of Node and ends the
+  // process (nodejs/node#38964), so the end of a session always waits for the next turn of the event loop.
+  const refuse = () => {
+    if (!refused) setImmediate(() => end(session))
+    refused = true
+  }
   const spend = () => {
-    if (!budget.spend()) refuse(session)
+    if (!budget.spend()) refuse()
   }
   session.on('error', () => {}) // 'close' follows, and every stream gets it.
   session.on('ping', spend)
   session.on('remoteSettings', spend)
   session.on('stream', (stream, headers) => {
-    handle(new Http2Exchange(stream, headers, { ...context, aborted: spend }))
+    if (refused) drop(stream)
+    else handle(new Http2Exchange(stream, headers, { ...context, aborted: spend }))
   })
   let ended = Number.POSITIVE_INFINITY
   session.once('close', () => {
     ended = Date.now()
   })
   return {
-    close: () => session.close(),
+    close: () => void setImmediate(() => session.close()),
     check(now) {
       // Node ends the session after an error and waits for the client to close the connection.
       if (now - ended > CLOSE_GRACE_MS) return false
       if (bytesOfNoUse(connection, socket, now) <= OVERHEAD_BYTES) return true
-      refuse(session)
+      end(session)
       return false
     },
   }
@@ -181,6 +189,12 @@ function bytesOfNoUse(connection: Connection, socket: TLSSocket, now: number): n
   return socket.bytesRead - useful
 }
 
-function refuse(session: ServerHttp2Session): void {
+/** A request that came in the same read as the end of the budget. */
+function drop(stream: ServerHttp2Stream): void {
+  stream.on('error', () => {})
+  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+}
+
+function end(session: ServerHttp2Session): void {
   if (!session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
 }
