@@ -1,5 +1,6 @@
-// Attacks on the transport by a service account without rights, on real sockets. Each asserts that the server survives,
-// that its memory is bounded, and that health checks and an administrator are answered meanwhile.
+// Attacks on the transport by a service account, on real sockets. The account has no rights beyond those of every
+// authenticated user, except in the attack over WebSocket and after it: a watch needs the role `view`. Each attack asserts
+// that the server survives, that its memory is bounded, and that health checks and an administrator are answered meanwhile.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -226,7 +227,7 @@ const floods: Record<string, Buffer> = {
   'PRIORITY on idle streams': frame(2, 0, 101, Buffer.from([0, 0, 0, 0, 10])),
   'WINDOW_UPDATE of one byte': frame(8, 0, 0, Buffer.from([0, 0, 0, 1])),
   'frames of an unknown type': frame(0xee, 0, 0),
-  CONTINUATION: frame(9, 0, 1),
+  'CONTINUATION without HEADERS': frame(9, 0, 1),
 }
 
 for (const [name, one] of Object.entries(floods)) {
