@@ -4,6 +4,7 @@ import { lateInitManager } from '../managed/act.js'
 import { kitFor, type Next } from '../managed/kit.js'
 import { annotations, parseTime } from '../managed/meta.js'
 import { reconcile } from '../managed/reconcile.js'
+import { reservationType } from '../reservation/define.js'
 import { FakeApi, type FakeRequest } from '../testing/fakeapi.js'
 import { faultError } from './reference.js'
 import type { Report, Vector } from './report.js'
@@ -271,6 +272,8 @@ class Faults {
 
   strike(request: FakeRequest): void {
     const { type, name } = request
+    // The recorded runtime reserves no external names, so its faults do not hit those requests.
+    if (type.resource === reservationType.resource) return
     const target = type.resource === 'secrets' ? 'secret' : name === 'w' ? 'managed' : 'other'
     const op = operationOf(request)
     if (op === 'update' && target === 'managed') {
