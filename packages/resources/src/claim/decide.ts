@@ -72,46 +72,56 @@ export function decide(facts: Facts): Decision {
 
 function letGoOfNothing({ deleted, offer }: Facts): Decision | undefined {
   if (deleted && !(offer?.holder === 'this claim' && offer.same)) return { do: 'release' }
+  return undefined
 }
 
 // What nobody ever acted on is not worth keeping: it stands for nothing.
 function letGoOfRetained({ deleted, offer }: Facts): Decision | undefined {
   if (deleted && offer?.reclaim === 'Retain' && !offer.provisioning && !offer.deleted) return { do: 'retain' }
+  return undefined
 }
 
 function takeOfferAlong({ deleted }: Facts): Decision | undefined {
   if (deleted) return { do: 'reclaim' }
+  return undefined
 }
 
 function chooseClassAndName({ named }: Facts): Decision | undefined {
   if (!named) return { do: 'choose' }
+  return undefined
 }
 
 // Data may be lost with it: to quietly provide an empty replacement would hide that.
 function lostOffer({ noted, offer }: Facts): Decision | undefined {
   if (noted && !offer) return { do: 'lose', because: 'was deleted' }
   if (noted && !offer?.same) return { do: 'lose', because: 'was deleted, and another of its name is not the same' }
+  return undefined
 }
 
 function keepBeforeMaking({ kept }: Facts): Decision | undefined {
   if (!kept) return { do: 'keep' }
+  return undefined
 }
 
 function provisionNamed({ ownName, offer }: Facts): Decision | undefined {
   if (!offer && ownName) return { do: 'provision' }
+  return undefined
 }
 
 function waitForNamed({ offer }: Facts): Decision | undefined {
   if (!offer) return { do: 'wait', because: 'which does not exist' }
+  return undefined
 }
 
 function chooseAnotherName({ ownName, noted, offer }: Facts): Decision | undefined {
   if (ownName && !noted && offer?.holder !== 'this claim') return { do: 'rename' }
+  return undefined
 }
 
 function waitForHeld({ offer }: Facts): Decision | undefined {
   if (offer?.holder === 'an aggregate') return { do: 'wait', because: 'which is part of an aggregate' }
   if (offer?.holder === 'another claim') return { do: 'wait', because: 'which is bound to another claim' }
+  return undefined
 }
 
 function bindFree({ offer }: Facts): Decision | undefined {
@@ -121,13 +131,16 @@ function bindFree({ offer }: Facts): Decision | undefined {
 
 function noteUid({ noted }: Facts): Decision | undefined {
   if (!noted) return { do: 'note' }
+  return undefined
 }
 
 // The claim knows the uid by now and holds our finalizer: whoever deletes it will find what is made from here on.
 function activateProvisioned({ offer }: Facts): Decision | undefined {
   if (offer?.provisioning && !offer.deleted) return { do: 'activate' }
+  return undefined
 }
 
 function waitForLeaving({ offer }: Facts): Decision | undefined {
   if (offer?.deleted) return { do: 'wait', because: 'which is being deleted' }
+  return undefined
 }

@@ -97,11 +97,13 @@ const pending = (because: string): Decision => decision('wait', because, { annou
 // Every action on a resource of another name could touch a resource of another owner, and a create would be a second one.
 function unknownName({ nameUnknown }: Facts): Decision | undefined {
   if (nameUnknown) return decision('stop', 'the name of the external resource was lost')
+  return undefined
 }
 
 // Whoever may only look never made it, so there is nothing to wait for.
 function absentUnderObserveOnly(facts: Facts): Decision | undefined {
   if (facts.onlyObserve && !facts.deleted) return absentAndNotOursToCreate(facts)
+  return undefined
 }
 
 // Many cloud APIs are eventually consistent: a resource made a second ago may
@@ -116,10 +118,12 @@ function createdMomentsAgo({ deleted, exists, createdRecently }: Facts): Decisio
 // The same for a create that was cut off: what it made may yet show up.
 function createInDoubt({ exists, createInDoubt }: Facts): Decision | undefined {
   if (!exists && createInDoubt) return pending('Waiting to see whether an interrupted creation took effect')
+  return undefined
 }
 
 function heldByOthers({ deleted, otherFinalizers }: Facts): Decision | undefined {
   if (deleted && otherFinalizers) return decision('wait', 'another controller still holds the object')
+  return undefined
 }
 
 // A claim may name anything. It gets what was created for it, and nothing else is touched (XN3).
@@ -141,12 +145,14 @@ function nameOfDoubtfulCreate({ deleted, exists, nameOnlyByToken, may }: Facts):
   if (deleted && !exists && nameOnlyByToken && may.delete) {
     return decision('create', 'to learn the name of what an interrupted creation made', { calls: ['Create'] })
   }
+  return undefined
 }
 
 function deleteExternal({ deleted, exists, adopted, may }: Facts): Decision | undefined {
   if (deleted && exists && adopted)
     return releaseUntouched('it was adopted, and spec.adoptionPolicy does not say to delete it')
   if (deleted && exists && may.delete) return decision('delete', 'the object was deleted', { calls: ['Delete'] })
+  return undefined
 }
 
 function releaseManaged({ deleted, exists }: Facts): Decision | undefined {
@@ -158,10 +164,12 @@ function releaseManaged({ deleted, exists }: Facts): Decision | undefined {
 // It will be deleted with the rest of it, and in which order was settled without it.
 function abandonedByAggregate({ exists, abandoned }: Facts): Decision | undefined {
   if (!exists && abandoned) return pending('Waiting to be deleted: the aggregate that it is part of goes away')
+  return undefined
 }
 
 function createExternal({ exists, may }: Facts): Decision | undefined {
   if (!exists && may.create) return decision('create', 'the external resource does not exist', { calls: ['Create'] })
+  return undefined
 }
 
 function absentAndNotOursToCreate({ exists }: Facts): Decision | undefined {
