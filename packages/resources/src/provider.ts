@@ -23,6 +23,7 @@ export {
 export { DefinitionError } from './definition/patterns.js'
 export { defineProvider, type Provider, type ProviderHost, type StartedProvider } from './definition/provider.js'
 export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
+export type { CountChange, TrackChanges } from './external/change-count.js'
 export {
   AlreadyExistsError,
   absent,

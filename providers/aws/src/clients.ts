@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { setMaxListeners } from 'node:events'
-import type { ConnectContext, ProviderConfiguration } from '@crosstie/resources/provider'
+import type { ConnectContext, CountChange, ProviderConfiguration } from '@crosstie/resources/provider'
 import { type AwsCall, isRead } from './actions.js'
 import { type CredentialsSource, credentialsOf, endpointFor, GLOBAL_REGION, specOf } from './config.js'
 import { isLost, translate } from './errors.js'
@@ -13,6 +13,7 @@ type Next = (args: object) => Promise<unknown>
 /** What all clients of the SDK have in common. */
 export interface AwsClient {
   readonly middlewareStack: { add(middleware: never, options: never): void }
+  send(command: never, ...rest: never[]): unknown
   destroy(): void
 }
 
@@ -35,13 +36,25 @@ process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 /** For `connect` of a kind: a client of the service, in the region of the object. */
 export function connectTo<S extends Service<AwsClient>>(Client: S): (context: ConnectContext) => InstanceType<S> {
-  return ({ managed, config, signal }) => {
+  return ({ managed, config, trackChanges, signal }) => {
     // One reconcile makes many calls at once, and each of them listens to its signal.
     setMaxListeners(0, signal)
     const { forProvider } = managed['spec'] as { forProvider?: { region?: string } }
-    return clientFor(Client, config, forProvider?.region) as InstanceType<S>
+    return counting(clientFor(Client, config, forProvider?.region), trackChanges()) as InstanceType<S>
   }
 }
+
+/** The client for one reconciliation: it counts the requests that change something. */
+function counting<C extends AwsClient>(client: C, changing: CountChange): C {
+  const send = (command: object, ...rest: readonly unknown[]) => {
+    if (!isRead({ operation: operationOf(command.constructor.name) })) changing()
+    return client.send(command as never, ...(rest as never[]))
+  }
+  return Object.assign(Object.create(client) as C, { send })
+}
+
+/** `DescribeVpcsCommand` is the command of `DescribeVpcs`; a bundler may have put a number behind it. */
+const operationOf = (commandName: string) => commandName.replace(/^_|Command\d*$/g, '')
 
 /**
  * A client of the service, kept as long as the ProviderConfig and what it leads
@@ -113,7 +126,7 @@ const serviceOf = (clientName: string) => clientName.replace(/Client\d*$/, '').t
 function middleware(region: string) {
   return (next: Next, context: { readonly clientName?: string; readonly commandName?: string }): Next =>
     async (args) => {
-      const operation = (context.commandName ?? '').replace(/Command$/, '')
+      const operation = operationOf(context.commandName ?? '')
       const call: AwsCall = { service: serviceOf(context.clientName ?? ''), operation, region }
       for (let attempt = 1; ; attempt++) {
         if (calls.hasSubscribers) calls.publish(call)

@@ -4,6 +4,7 @@ import {
   type Call,
   type ConnectContext,
   type ConnectionDetails,
+  type CountChange,
   defineManaged,
   leaveAlone,
   type ObserveCall,
@@ -26,6 +27,8 @@ export interface Session {
   readonly clusters: Clusters
   readonly target: Opened
   readonly follow: ConnectContext['follow']
+  /** Called before each request that changes something. */
+  readonly changing: CountChange
   /** What observing found, for whoever acts on it. */
   seen?: { readonly wanted: Wanted; readonly live: KubeObject | undefined }
 }
@@ -59,7 +62,8 @@ export const object = defineManaged({
 
   async connect(context): Promise<Session> {
     const clusters = Clusters.of(context.api)
-    return { clusters, target: await clusters.reach(context), follow: context.follow }
+    const changing = context.trackChanges()
+    return { clusters, target: await clusters.reach(context), follow: context.follow, changing }
   },
 
   async observe(call) {
@@ -86,6 +90,7 @@ export const object = defineManaged({
     const { target } = wanted
     const options = { takeOver: call.forProvider.onConflict === 'TakeOver', ours: [initManagerOf(managed)], signal }
     const { initProvider } = managed['spec'] as { initProvider?: { manifest?: JsonObject } }
+    session.changing()
     await told('apply the manifest', secretsOf(wanted), async () => {
       if (initProvider?.manifest) {
         // Applied by somebody else: what is not in forProvider stays when the next apply does not name it.
@@ -100,6 +105,7 @@ export const object = defineManaged({
   async update({ client: session, managed, forProvider, signal }) {
     const { wanted } = session.seen!
     const options = { takeOver: forProvider.onConflict === 'TakeOver', ours: [initManagerOf(managed)], signal }
+    session.changing()
     await told('apply the manifest', secretsOf(wanted), () => apply(session.target.cluster, wanted, options))
   },
 
@@ -109,6 +115,7 @@ export const object = defineManaged({
     const target = await targetFor(call)
     const live = session.seen ? session.seen.live : await cluster.read(target, signal)
     if (!live) return
+    session.changing()
     await told('delete the object', [], async () => {
       try {
         const uid = live.metadata.uid

@@ -45,7 +45,10 @@ export const nopResource = defineManaged({
   name: 'chosen',
   idempotentCreate: true,
 
-  connect: () => null,
+  connect: ({ trackChanges }) => {
+    trackChanges()
+    return null
+  },
 
   async observe(call) {
     const { metadata } = call.managed

@@ -1,6 +1,7 @@
 import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
 import { convertObject, type VersionConversion } from '../conversion/convert.js'
 import type { ConversionEndpoint } from '../conversion/endpoint.js'
+import type { TrackChanges } from '../external/change-count.js'
 import type {
   Call,
   CreateCall,
@@ -113,6 +114,12 @@ export interface ConnectContext {
   readonly api: Client
   /** For providers that can hear of changes: each is a reason to look at the object, without waiting for the next poll. */
   readonly follow: Follow
+  /**
+   * For providers that can count their requests: the function that this returns must be called before each request that
+   * changes an external resource. Then an update that sends none is reported as drift that was not corrected. A provider that
+   * does not call this is taken to send something with every update.
+   */
+  readonly trackChanges: TrackChanges
   readonly signal: AbortSignal
 }
 

@@ -43,7 +43,7 @@ export async function listExternal(
       (await readProviderConfig(reach.client, kind.providerConfig, name, reach.surroundings, signal))
     if (config?.credentials) secrets.addDocument(config.credentials)
     // A list is of one moment: nobody waits to hear of changes.
-    const context = { managed: place, api: reach.client, follow: () => {}, signal }
+    const context = { managed: place, api: reach.client, follow: () => {}, trackChanges: () => () => {}, signal }
     const client = await kind.external.connect({ ...context, config })
     try {
       const budget = (kind.unmetered ? unlimited : reach.budgets).of(spec.providerConfigRef?.name ?? '')

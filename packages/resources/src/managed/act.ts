@@ -6,6 +6,7 @@ import { forgetAsked } from './asked.js'
 import { beginningShows, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions, drifts } from './conditions.js'
+import { isBackingOff, loopOf, noteCorrection } from './corrections.js'
 import { createExternal, tagsFor } from './create.js'
 import type { Decision } from './decide.js'
 import { describe } from './describe.js'
@@ -118,16 +119,23 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   if (connectionSecretOf(turn.managed)) await publish(turn, sight.connection ?? {})
   await noteExisting(turn, sight.externalName)
   beginningShows(turn)
-  const updating = decision.calls.includes('Update')
+  const differing = decision.calls.includes('Update')
+  // The update that completes a loop may still have an effect.
+  const looping = differing && loopOf(turn, decision.differences) !== undefined
+  const updating = differing && !isBackingOff(turn, decision.differences)
   const call = updating ? updateCall(gathered, decision.differences) : undefined
   const held = call && (await awaitApproval(turn, { call: 'Update', ...call, ...observedIn(sight) }))
   if (held) return held
   if (decision.lateInitialize) await lateInitialize(turn, fill)
-  if (call) await update(gathered, call)
-  if (!updating) nothingToApprove(turn)
-  const applied = updating || facts.upToDate ? notesOfApplied(gathered) : undefined
+  const sent = call && (await update(gathered, call))
+  if (sent) noteCorrection(turn, decision.differences, sight.ready === true)
+  if (!differing) {
+    nothingToApprove(turn)
+    turn.state.corrections = undefined
+  }
+  const applied = sent || facts.upToDate ? notesOfApplied(gathered) : undefined
   if (applied) await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: applied }))
-  const drift = drifted(gathered, decision, changedByUser)
+  const drift = drifted(gathered, decision, { changedByUser, looping, unsent: sent === false })
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
 }
@@ -173,9 +181,11 @@ function updateCall({ turn, sight, desired, rotated, removed }: Gathered, differ
   }
 }
 
-async function update({ turn, client }: Gathered, call: ReturnType<typeof updateCall>): Promise<void> {
+/** False when the provider counts its requests and sent none that changes anything. */
+async function update({ turn, client }: Gathered, call: ReturnType<typeof updateCall>): Promise<boolean> {
   const { kind } = turn.kit
   const { differences } = call
+  const before = turn.changes.sent
   const telling = { reason: 'CannotUpdateExternalResource', prefix: 'update failed: ', evenConflicts: true }
   const updated = await step(telling, () =>
     callExternal(turn, 'Update', () =>
@@ -183,8 +193,10 @@ async function update({ turn, client }: Gathered, call: ReturnType<typeof update
     ),
   )
   await publish(turn, updated?.connection ?? {}, { evenConflicts: true })
+  if (before !== undefined && turn.changes.sent === before) return false
   const fields = differences.length > 0 ? `: ${describe(turn.secrets, differences)}` : ''
   turn.event('Normal', 'UpdatedExternalResource', `Successfully requested update of external resource${fields}`)
+  return true
 }
 
 interface NotesOfName {
@@ -224,32 +236,47 @@ function isEmpty(record: object): boolean {
   return true
 }
 
+interface UpdateOutcome {
+  /** The spec changed, so that the difference is not drift. */
+  readonly changedByUser: boolean
+  /** The provider was asked for an update and sent no request. */
+  readonly unsent: boolean
+  /** Earlier updates for the same difference had no lasting effect. */
+  readonly looping: boolean
+}
+
 /**
- * What the Drifted condition says now: which fields differ, and whether that
- * was corrected, is ignored, cannot be, or may not be. Undefined leaves it as it is.
+ * The Drifted condition: which fields differ, and whether the difference was corrected, is ignored, cannot be corrected, or
+ * may not be. Undefined leaves the condition as it is.
  */
-function drifted({ turn, facts, ignored, immutable }: Gathered, decision: Decision, changedByUser: boolean) {
+function drifted(gathered: Gathered, decision: Decision, outcome: UpdateOutcome): Condition | undefined {
+  const { turn } = gathered
   const held = conditionsOf(turn.managed).find(({ type }) => type === 'Drifted')
-  const named = (differences: readonly Difference[]) => describe(turn.secrets, differences)
-  const open = (): Condition | undefined => {
-    if (!facts.upToDate && !facts.may.update) {
-      const fields = named([...decision.differences, ...immutable])
-      return drifts.notAllowed(fields || 'the provider reports a difference')
-    }
-    if (immutable.length > 0) return drifts.immutable(named(immutable))
-    if (ignored.length > 0) return drifts.ignored(named(ignored))
-    return undefined
-  }
-  const condition = open()
+  const condition = openDrift(gathered, decision, outcome)
   if (condition) {
-    // One event for each change of what differs, not one for each look.
+    // One event for each change of the differences, not one for each poll.
     const news = held?.status !== 'True' || held.message !== condition.message || held.reason !== condition.reason
     const text = `The external resource differs (${condition.reason}): ${turn.secrets.redact(condition.message ?? '')}`
     if (news) turn.event('Warning', 'DriftDetected', text)
     return condition
   }
   if (decision.calls.includes('Update')) {
-    return changedByUser && !held ? undefined : drifts.corrected(named(decision.differences))
+    const firstUpdate = outcome.changedByUser && !held
+    return firstUpdate ? undefined : drifts.corrected(describe(turn.secrets, decision.differences))
   }
   return held?.status === 'True' ? drifts.inStep() : undefined
+}
+
+/** The difference that remains after this reconciliation, and the reason. */
+function openDrift({ turn, facts, ignored, immutable }: Gathered, decision: Decision, outcome: UpdateOutcome) {
+  const named = (differences: readonly Difference[]) =>
+    describe(turn.secrets, differences) || 'the provider reports a difference'
+  if (!facts.upToDate && !facts.may.update) return drifts.notAllowed(named([...decision.differences, ...immutable]))
+  if (outcome.unsent) return drifts.notCorrected(named(decision.differences))
+  if (outcome.looping) {
+    return drifts.updateLoop(named(decision.differences), loopOf(turn, decision.differences) ?? 0)
+  }
+  if (immutable.length > 0) return drifts.immutable(named(immutable))
+  if (ignored.length > 0) return drifts.ignored(named(ignored))
+  return undefined
 }

@@ -11,7 +11,8 @@ export async function connect(turn: Turn): Promise<unknown> {
   try {
     if (kit.kind.providerConfig) await configure(turn, kit.kind.providerConfig)
     const follow = kit.followers.of(managed)
-    return await kit.kind.external.connect({ managed, signal, api: kit.api, follow, config: turn.config })
+    const trackChanges = turn.changes.track
+    return await kit.kind.external.connect({ managed, signal, api: kit.api, follow, config: turn.config, trackChanges })
   } catch (error) {
     throw failure({ reason: 'CannotConnectToProvider', prefix: 'connect failed: ' }, error)
   }

@@ -86,6 +86,19 @@ export const drifts = {
     reason: 'AwaitingApproval',
     ...said(fields),
   }),
+  /** The update sent no request. */
+  notCorrected: (fields: string): Condition => ({
+    type: 'Drifted',
+    status: 'True',
+    reason: 'NotCorrected',
+    message: `${fields}; the update sent no request to the provider`,
+  }),
+  updateLoop: (fields: string, updates: number): Condition => ({
+    type: 'Drifted',
+    status: 'True',
+    reason: 'UpdateLoop',
+    message: `${fields}; ${updates} updates in a row had no lasting effect, so further ones are sent at growing intervals`,
+  }),
   corrected: (fields: string): Condition => ({
     type: 'Drifted',
     status: 'False',

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
+import type { Corrections } from './corrections.js'
 import type { Unresolved } from './kit.js'
 
 /** The memory of one process for one object beside what is stored. All of it may be lost at any time. */
@@ -15,6 +16,8 @@ export interface ObjectState {
   sent: ReadonlyMap<string, string> | undefined
   /** The name of the external resource when it was last known to exist. */
   externalName: string
+  /** The updates that were sent for the difference that was seen last. */
+  corrections: Corrections | undefined
 }
 
 /** An index over many objects, which drops what it holds for one of them. */
@@ -38,7 +41,15 @@ export class ObjectMemory {
   of({ metadata: { uid = '' } }: KubeObject): ObjectState {
     let state = this.#states.get(uid)
     if (!state) {
-      state = { creating: 0, refused: 0, touched: 0, unresolved: undefined, sent: undefined, externalName: '' }
+      state = {
+        creating: 0,
+        refused: 0,
+        touched: 0,
+        unresolved: undefined,
+        sent: undefined,
+        externalName: '',
+        corrections: undefined,
+      }
       this.#states.set(uid, state)
     }
     return state

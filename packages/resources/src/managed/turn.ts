@@ -12,6 +12,7 @@ import {
   timestamp,
 } from '@crosstie/kube'
 import type { Node } from '../definition/schema.js'
+import { ChangeCount } from '../external/change-count.js'
 import type { Present } from '../external/external.js'
 import type { ProviderConfiguration } from '../providerconfig/define.js'
 import { conditions } from './conditions.js'
@@ -125,6 +126,8 @@ export class Turn {
   readonly history: CreateHistory
   /** The provider was asked for something, or is about to be. */
   called = false
+  /** The requests of this turn that change something outside. */
+  readonly changes = new ChangeCount()
   /** A request to reconcile now, noted as handled when the status is written. */
   request: string | undefined
   #managed: KubeObject

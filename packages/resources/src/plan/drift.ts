@@ -14,7 +14,8 @@ export interface Drift {
   /**
    * Whose decision it is that it differs: the policies do not allow an update
    * (NotAllowed), the spec says to leave it alone (Ignored), the provider cannot
-   * change it (Immutable), somebody has to agree first (AwaitingApproval). Or it was Corrected.
+   * change it (Immutable), a person has to approve the update first (AwaitingApproval), the update sent nothing
+   * (NotCorrected), or updates have no lasting effect (UpdateLoop). Or it was Corrected.
    */
   readonly decision: string
   /** Since when it differs, or when it was corrected. */

@@ -10,8 +10,8 @@ type Values = Readonly<Record<string, unknown>>
 export function imaginedKind(kind: ManagedKind): ManagedKind {
   const identifiers = Object.entries(kind.parameters.fields ?? {}).filter(([, field]) => field.identifier)
   const only: Pick<External<unknown>, 'connect' | 'observe' | 'create' | 'update' | 'delete'> = {
-    // Who only looks once has nothing to follow.
-    connect: (context) => kind.external.connect({ ...context, follow: () => {} }),
+    // A plan observes once, and its updates send nothing.
+    connect: (context) => kind.external.connect({ ...context, follow: () => {}, trackChanges: () => () => {} }),
     async observe(call) {
       const { forProvider, externalName } = call as typeof call & { forProvider: Values }
       // What is to be somewhere that is not there yet cannot be there.

@@ -194,7 +194,14 @@ class World {
   }
 
   async connect(managed: KubeObject, signal: AbortSignal): Promise<unknown> {
-    const context = { managed, config: undefined, api: this.client, follow: () => {}, signal }
+    const context = {
+      managed,
+      config: undefined,
+      api: this.client,
+      follow: () => {},
+      trackChanges: () => () => {},
+      signal,
+    }
     return await this.kind.external.connect(context)
   }
 

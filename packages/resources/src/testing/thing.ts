@@ -66,30 +66,34 @@ export function thingOf(
     tags: tags ? { field: 'tags' } : undefined,
     consistencySeconds: more.consistencySeconds ?? (consistencySeconds ?? 0) + 5,
     providerConfig: more.providerConfig,
-    connect: ({ config }) => {
+    connect: ({ config, trackChanges }) => {
       more.connected?.(config)
-      return cloud
+      return { cloud, changing: trackChanges() }
     },
-    async observe({ client, externalName, tags: wanted }) {
+    async observe({ client: { cloud: client }, externalName, tags: wanted }) {
       if (externalName === '' && !wanted) return absent
       const found = externalName !== '' ? await client.get(externalName) : (await client.list(wanted))[0]
       return found ? sight(found) : absent
     },
-    async create({ client, externalName, forProvider, token, tags: wanted }) {
+    async create({ client: { cloud: client, changing }, externalName, forProvider, token, tags: wanted }) {
+      changing()
       const { region, tags: _, password, ...given } = forProvider
       const values = { size: 3, ...given, ...(password ? { opensWith: `hash:${password.length}` } : {}) }
       const made = await client.create({ name: externalName, region, values, tags: wanted, token })
       return { externalName: made.name, connection: password ? { password } : {} }
     },
-    async update({ client, externalName, changed, removed }) {
+    async update({ client: { cloud: client, changing }, externalName, changed, removed }) {
       const { tags: wanted, password: _, ...values } = changed
+      changing()
       await client.update(externalName, values, wanted as Readonly<Record<string, string>> | undefined, removed['tags'])
     },
-    async delete({ client, externalName }) {
+    async delete({ client: { cloud: client, changing }, externalName }) {
+      changing()
       await client.delete(externalName)
     },
     list: list
-      ? async ({ client, tags: wanted }) => (await client.list(wanted)).map((resource) => sight(resource))
+      ? async ({ client: { cloud: client }, tags: wanted }) =>
+          (await client.list(wanted)).map((resource) => sight(resource))
       : undefined,
   })
 }

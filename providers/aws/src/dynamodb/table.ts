@@ -24,7 +24,7 @@ import { eachOf, oneAfterAnother, readiness } from '../steps.js'
 import { type Tag, type Tags, tagChanges, tagList, tagsOf } from '../tags.js'
 import { atProviderOf } from './report.js'
 import { observation, parameters } from './table-fields.js'
-import { throughputOf, updatesOf } from './updates.js'
+import { fixedIndexChange, throughputOf, updatesOf } from './updates.js'
 
 const connect = connectTo(DynamoDBClient)
 const TYPE_IS_FIXED =
@@ -111,6 +111,8 @@ export const table = defineManaged({
       updates.map((update) => () => client.send(new UpdateTableCommand({ TableName, ...update }), { abortSignal })),
     )
     if (changed.attributeDefinitions) throw new Error(TYPE_IS_FIXED)
+    const fixed = fixedIndexChange(forProvider, found ?? {})
+    if (fixed) throw new Error(fixed)
   },
 
   async delete({ client, externalName: TableName, forProvider, signal: abortSignal }) {

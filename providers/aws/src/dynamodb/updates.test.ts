@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parameters } from './table-fields.js'
-import { updatesOf } from './updates.js'
+import { fixedIndexChange, updatesOf } from './updates.js'
 
 type Wanted = Parameters<typeof updatesOf>[1]
 type Is = Parameters<typeof updatesOf>[2]
@@ -38,6 +38,35 @@ const cases: Readonly<Record<string, Case>> = {
     wanted: { billingMode: 'PAY_PER_REQUEST', readCapacity: 5, writeCapacity: 5 },
     changed: ['billingMode'],
     calls: [{ BillingMode: 'PAY_PER_REQUEST' }],
+  },
+  CapacityOnDemand: {
+    because: 'on demand nothing is provisioned, and an empty request would be refused',
+    wanted: { billingMode: 'PAY_PER_REQUEST', readCapacity: 5 },
+    changed: ['readCapacity'],
+    calls: [],
+  },
+  IndexThroughput: {
+    because: 'only the throughput that differs is sent',
+    wanted: {
+      globalSecondaryIndexes: [
+        { ...index('same'), provisionedThroughput: { readCapacityUnits: 1, writeCapacityUnits: 2 } },
+        { ...index('other'), provisionedThroughput: { readCapacityUnits: 3, writeCapacityUnits: 2 } },
+      ],
+    },
+    changed: ['globalSecondaryIndexes'],
+    is: {
+      GlobalSecondaryIndexes: ['same', 'other'].map((name) => ({
+        ...IndexOf(name),
+        ProvisionedThroughput: { ReadCapacityUnits: 1, WriteCapacityUnits: 2, NumberOfDecreasesToday: 0 },
+      })),
+    },
+    calls: [
+      {
+        GlobalSecondaryIndexUpdates: [
+          { Update: { IndexName: 'other', ProvisionedThroughput: { ReadCapacityUnits: 3, WriteCapacityUnits: 2 } } },
+        ],
+      },
+    ],
   },
   OtherStream: {
     because: 'what a stream tells cannot be changed',
@@ -87,4 +116,25 @@ test('an attribute of an index that others added does not differ, another type o
   assert.equal(same!([id], [id, { attributeName: 'owner', attributeType: 'S' }]), true)
   assert.equal(same!([id, { attributeName: 'later', attributeType: 'N' }], [id]), true)
   assert.equal(same!([id], [{ ...id, attributeType: 'N' }]), false)
+})
+
+test('a change of an existing index that DynamoDB cannot apply is an error that names the index', () => {
+  const is = { GlobalSecondaryIndexes: [IndexOf('by-owner')] }
+  const wanted = (more: object): Wanted => ({
+    region: 'r',
+    globalSecondaryIndexes: [{ ...index('by-owner'), ...more }, index('new')],
+  })
+  assert.equal(fixedIndexChange(wanted({}), is), undefined)
+  assert.match(fixedIndexChange(wanted({ projection: { projectionType: 'KEYS_ONLY' } }), is)!, /projection.*"by-owner"/)
+  const keySchema = [{ attributeName: 'team', keyType: 'HASH' }]
+  assert.match(fixedIndexChange(wanted({ keySchema }), is)!, /keySchema.*"by-owner"/)
+  const vector = {
+    indexName: 'near',
+    vectorAttribute: { attributeName: 'v' },
+    projection: {},
+    dimensions: 4,
+    distanceFunction: 'COSINE',
+  }
+  const held = { VectorIndexes: [{ IndexName: 'near', Dimensions: 3 }] } as Is
+  assert.match(fixedIndexChange({ region: 'r', vectorIndexes: [vector] }, held)!, /vectorIndexes.*"near"/)
 })

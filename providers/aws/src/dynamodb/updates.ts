@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   CreateGlobalSecondaryIndexAction$,
   type GlobalSecondaryIndexUpdate,
   type TableDescription,
+  TableDescription$,
   type UpdateTableCommandInput,
   UpdateTableInput$,
 } from '@aws-sdk/client-dynamodb'
 import type { Infer } from '@crosstie/resources/provider'
-import { toApi } from '../shapes.js'
+
+import { fromApi, toApi } from '../shapes.js'
 import type { parameters } from './table-fields.js'
 
 type Wanted = Infer<typeof parameters>
@@ -43,10 +46,11 @@ export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription
   if (changed.billingMode || changed.readCapacity || changed.writeCapacity) {
     const provisioned = wanted.billingMode !== 'PAY_PER_REQUEST'
     const ProvisionedThroughput = provisioned ? throughputOf(wanted, is) : undefined
-    updates.push({
+    const update = {
       ...(changed.billingMode && wanted.billingMode ? { BillingMode: wanted.billingMode } : {}),
       ...(ProvisionedThroughput ? { ProvisionedThroughput } : {}),
-    })
+    }
+    if (Object.keys(update).length > 0) updates.push(update)
   }
   for (const name of alone) {
     if (changed[name] !== undefined) updates.push(toApi(UpdateTableInput$, { [name]: wanted[name] }))
@@ -76,13 +80,67 @@ function indexUpdates(wanted: Wanted, is: TableDescription): TableUpdate[] {
   const gone = [...held.keys()].filter((name) => !desired.some(({ IndexName }) => IndexName === name))
   const updates: GlobalSecondaryIndexUpdate[] = gone.map((IndexName) => ({ Delete: { IndexName } }))
   for (const index of desired) {
-    const { IndexName, ProvisionedThroughput, OnDemandThroughput, WarmThroughput } = index
-    if (!held.has(IndexName)) updates.push({ Create: index })
-    else updates.push({ Update: { IndexName, ProvisionedThroughput, OnDemandThroughput, WarmThroughput } })
+    const existing = held.get(index.IndexName)
+    const throughput = existing && changedThroughput(index, existing, wanted.billingMode)
+    if (!existing) updates.push({ Create: index })
+    else if (throughput) updates.push({ Update: { IndexName: index.IndexName, ...throughput } })
   }
-  return updates
-    .filter(({ Update }) => !Update || Object.values(Update).filter(Boolean).length > 1)
-    .map((update) => ({ ...(update.Create ? { AttributeDefinitions } : {}), GlobalSecondaryIndexUpdates: [update] }))
+  return updates.map((update) => ({
+    ...(update.Create ? { AttributeDefinitions } : {}),
+    GlobalSecondaryIndexUpdates: [update],
+  }))
+}
+
+const throughputs = ['ProvisionedThroughput', 'OnDemandThroughput', 'WarmThroughput'] as const
+type Throughputs = { readonly [K in (typeof throughputs)[number]]?: object | undefined }
+
+/** The parts of the throughput of an index that differ; undefined when none does. On demand nothing is provisioned. */
+function changedThroughput(wanted: Throughputs, is: Throughputs, billingMode: Wanted['billingMode']) {
+  const changed = throughputs.filter((name) => {
+    if (name === 'ProvisionedThroughput' && billingMode === 'PAY_PER_REQUEST') return false
+    const held: Readonly<Record<string, unknown>> = { ...is[name] }
+    return Object.entries(wanted[name] ?? {}).some(([key, value]) => value !== undefined && value !== held[key])
+  })
+  return changed.length > 0 ? Object.fromEntries(changed.map((name) => [name, wanted[name]])) : undefined
+}
+
+/** A change of an existing index that DynamoDB has no request for; undefined when there is none. */
+export function fixedIndexChange(wanted: Wanted, is: TableDescription): string | undefined {
+  const held = fromApi(TableDescription$, is) as {
+    readonly globalSecondaryIndexes?: readonly Index[]
+    readonly vectorIndexes?: readonly Index[]
+  }
+  const fields = { globalSecondaryIndexes: ['keySchema', 'projection'], vectorIndexes: vectorFields } as const
+  for (const list of ['globalSecondaryIndexes', 'vectorIndexes'] as const) {
+    for (const index of (wanted[list] ?? []) as readonly Index[]) {
+      const existing = held[list]?.find(({ indexName }) => indexName === index.indexName)
+      const field = existing && fields[list].find((name) => differs(index[name], existing[name]))
+      if (field) {
+        return `spec.forProvider.${list}: DynamoDB does not change ${field} of the existing index ${JSON.stringify(index.indexName)}; restore it, or add an index with another indexName`
+      }
+    }
+  }
+  return undefined
+}
+
+interface Index {
+  readonly indexName: string
+  readonly [field: string]: unknown
+}
+
+const vectorFields = ['vectorAttribute', 'projection', 'dimensions', 'distanceFunction', 'searchSchema'] as const
+
+/** Does a value that the spec sets differ? Fields that it leaves open do not count, nor does the order of a list. */
+function differs(wanted: unknown, is: unknown): boolean {
+  if (wanted === undefined) return false
+  if (Array.isArray(wanted)) {
+    const held = Array.isArray(is) ? is : []
+    return wanted.length !== held.length || wanted.some((each) => held.every((other) => differs(each, other)))
+  }
+  if (typeof wanted !== 'object' || wanted === null) return !isDeepStrictEqual(wanted, is)
+  return Object.entries(wanted).some(([name, value]) =>
+    differs(value, (is as Readonly<Record<string, unknown>>)?.[name]),
+  )
 }
 
 function vectorUpdates(wanted: Wanted, is: TableDescription): TableUpdate[] {

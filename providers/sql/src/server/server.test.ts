@@ -78,9 +78,11 @@ for (const [name, { because, credentials, spec, want }] of Object.entries(cases)
 
 test('a server is kept for a revision of its configuration', () => {
   const context = (revision: string) =>
-    ({ config: { ...config('postgresql://a:b@c'), revision } }) as Parameters<typeof connect>[0]
-  assert.equal(connect(context('a')), connect(context('a')))
-  assert.notEqual(connect(context('a')), connect(context('b')))
+    ({ config: { ...config('postgresql://a:b@c'), revision }, trackChanges: () => () => {} }) as unknown as Parameters<
+      typeof connect
+    >[0]
+  assert.equal(connect(context('a')).shared, connect(context('a')).shared)
+  assert.notEqual(connect(context('a')).shared, connect(context('b')).shared)
   assert.throws(() => connect({ config: undefined } as Parameters<typeof connect>[0]), /needs a ProviderConfig/)
 })
 

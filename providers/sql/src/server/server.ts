@@ -1,4 +1,4 @@
-import type { ConnectContext } from '@crosstie/resources/provider'
+import type { ConnectContext, CountChange } from '@crosstie/resources/provider'
 import type pg from 'pg'
 import { type Attempt, explained } from './errors.js'
 import { Sessions } from './sessions.js'
@@ -37,8 +37,27 @@ export class Server {
   statements = 0
   usedAt = Date.now()
 
-  constructor(readonly target: Target) {
-    this.#sessions = new Sessions(target)
+  /** Where sessions and facts are kept: this server, or the one that this is a view of. */
+  readonly #shared: Server
+  readonly #changing: CountChange
+
+  constructor(
+    readonly target: Target,
+    view?: { readonly of: Server; readonly changing: CountChange },
+  ) {
+    this.#sessions = view ? view.of.#sessions : new Sessions(target)
+    this.#shared = view?.of ?? this
+    this.#changing = view?.changing ?? (() => {})
+  }
+
+  /** The server that holds the sessions, the same for every view of it. */
+  get shared(): Server {
+    return this.#shared
+  }
+
+  /** The same server for one reconciliation, which counts the statements that change something. */
+  counting(changing: CountChange): Server {
+    return new Server(this.target, { of: this.#shared, changing })
   }
 
   get connections(): Sessions['count'] {
@@ -48,7 +67,7 @@ export class Server {
   /** Rows of one statement, with its parameters handed over apart. */
   async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[], where: Where): Promise<R[]> {
     return await this.#attempt(where, async (client) => {
-      this.statements++
+      this.#shared.statements++
       return (await client.query<R>(text, [...values])).rows
     })
   }
@@ -56,8 +75,9 @@ export class Server {
   /** Several statements, all of them or none. Alone, also one that does not go into a transaction. */
   async run(statements: readonly string[], where: Where): Promise<void> {
     if (statements.length === 0) return
+    this.#changing()
     await this.#attempt(where, async (client) => {
-      this.statements += statements.length
+      this.#shared.statements += statements.length
       await client.query(statements.join(';\n'))
     })
   }
@@ -67,11 +87,12 @@ export class Server {
   }
 
   async facts(signal: AbortSignal): Promise<Facts> {
-    if (!this.#facts || Date.now() > this.#factsUntil) {
-      this.#facts = await this.#ask(signal)
-      this.#factsUntil = Date.now() + FACTS_MS
+    const shared = this.#shared
+    if (!shared.#facts || Date.now() > shared.#factsUntil) {
+      shared.#facts = await this.#ask(signal)
+      shared.#factsUntil = Date.now() + FACTS_MS
     }
-    return this.#facts
+    return shared.#facts
   }
 
   async #ask(signal: AbortSignal): Promise<Facts> {
@@ -98,7 +119,7 @@ export class Server {
 /** Kept by revision: a change of ProviderConfig or credentials makes a new one, and the old one's sessions soon end. */
 const servers = new Map<string, Server>()
 
-export function connect({ config }: ConnectContext): Server {
+export function connect({ config, trackChanges }: ConnectContext): Server {
   if (!config) throw new Error('PostgreSQL needs a ProviderConfig')
   const now = Date.now()
   for (const [revision, { usedAt }] of servers) if (now - usedAt > UNUSED_MS) servers.delete(revision)
@@ -108,5 +129,5 @@ export function connect({ config }: ConnectContext): Server {
     servers.set(config.revision, server)
   }
   server.usedAt = now
-  return server
+  return server.counting(trackChanges())
 }

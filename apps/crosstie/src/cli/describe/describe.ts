@@ -108,6 +108,8 @@ const driftMeanings: Readonly<Record<string, string>> = {
   NotAllowed: 'the management policies do not allow an update',
   Immutable: 'the field cannot be changed at the provider',
   Ignored: 'ignoreChanges says so',
+  NotCorrected: 'the update sent no request to the provider',
+  UpdateLoop: 'updates have no lasting effect',
 }
 
 function driftLines(object: KubeObject, paint: Paint): readonly string[] {

@@ -17,7 +17,8 @@ export const drift: Command = {
   summary: 'List the resources that differ from what they should be, since when, where, and why that stays so.',
   details: `This is what the control plane saw when it last looked; 'crosstie plan --all' looks now. DECISION says
 why a difference is left: NotAllowed by managementPolicies, Ignored by ignoreChanges, Immutable at the
-provider, AwaitingApproval by somebody.`,
+provider, AwaitingApproval by a person, NotCorrected because the update sent no request, or UpdateLoop
+because updates have no lasting effect.`,
   examples: [
     { does: 'Everything that differs', line: 'crosstie drift' },
     { does: 'Of one kind, as it happens', line: 'crosstie drift vpcs --watch' },
