@@ -160,15 +160,13 @@ export const conditionReasons: readonly ConditionReason[] = [
   {
     ...drifted,
     reason: 'NotCorrected',
-    means:
-      'The external resource differs, and the provider has no request that changes these fields: the update sent nothing. The message names the fields.',
+    means: 'The external resource differs, but the update sent no request. The message names the fields.',
     next: 'Change the fields with the tools of the provider, change the spec, or add them to ignoreChanges. Report it as a bug of the provider.',
   },
   {
     ...drifted,
     reason: 'UpdateLoop',
-    means:
-      'Several updates in a row did not remove the same difference: the provider does not apply them, or something else reverts them. Further updates are sent at growing intervals, at most 16 poll intervals apart.',
+    means: 'Several updates did not remove the difference. Further ones are sent up to 16 poll intervals apart.',
     next: 'Find out what else changes the resource; let it (ignoreChanges), stop it, or change the spec. The annotation crossplane.io/reconcile-requested-at sends an update at once.',
   },
   {

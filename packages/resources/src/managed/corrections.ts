@@ -16,7 +16,7 @@ export interface Corrections {
   readonly at: number
 }
 
-/** So many updates without effect are an update loop. */
+/** The number of updates without effect that is an update loop. */
 const UPDATES_OF_A_LOOP = 3
 /** The longest time between two updates, in poll intervals. */
 const MAX_INTERVALS = 16

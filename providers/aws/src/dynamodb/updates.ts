@@ -104,7 +104,7 @@ function changedThroughput(wanted: Throughputs, is: Throughputs, billingMode: Wa
   return changed.length > 0 ? Object.fromEntries(changed.map((name) => [name, wanted[name]])) : undefined
 }
 
-/** A change of an existing index that DynamoDB has no request for; undefined when there is none. */
+/** A change of an existing index that DynamoDB cannot apply, as an error message; undefined without one. */
 export function fixedIndexChange(wanted: Wanted, is: TableDescription): string | undefined {
   const held = fromApi(TableDescription$, is) as {
     readonly globalSecondaryIndexes?: readonly Index[]

@@ -83,7 +83,10 @@ describe('what goes wrong is said so that one can act on it', { timeout: 600_000
   })
 
   test('a locale that the template has not', async () => {
-    assert.match(await told(database, on.server, { template: 'template1', lcCollate: 'POSIX' }), /set forProvider\.template/)
+    assert.match(
+      await told(database, on.server, { template: 'template1', lcCollate: 'POSIX' }),
+      /set forProvider\.template/,
+    )
   })
 
   test('a database in use stays, says so, and goes by force when that is asked for', async () => {
