@@ -1,11 +1,6 @@
-/**
- * Every reason that conditions and events of ours have: what it means, and what
- * to do next. The page in docs/reference is made from this, and a check holds
- * the code to it (scripts/reasons.mjs).
- */
+/** The reasons of conditions and events, with their meaning and the next step. The reference page is generated from them. */
 
 type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig'
-
 interface Explained {
   readonly reason: string
   /** Which objects have it. */
@@ -26,7 +21,6 @@ export interface EventReason extends Explained {
 const managed: readonly On[] = ['managed']
 const everybody: readonly On[] = ['managed', 'claim', 'aggregate', 'query']
 const nothing = 'Nothing.'
-
 const ready = { type: 'Ready', status: 'True' } as const
 const notReady = { type: 'Ready', status: 'False' } as const
 const synced = { type: 'Synced', status: 'True' } as const
@@ -35,7 +29,6 @@ const drifted = { type: 'Drifted', status: 'True', on: managed } as const
 const inStep = { type: 'Drifted', status: 'False', on: managed } as const
 const approved = { type: 'Approved', status: 'True', on: managed } as const
 const notApproved = { type: 'Approved', status: 'False', on: managed } as const
-
 export const conditionReasons: readonly ConditionReason[] = [
   { ...ready, reason: 'Available', on: everybody, means: 'It can be used.', next: nothing },
   {

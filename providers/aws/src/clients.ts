@@ -46,12 +46,15 @@ export function connectTo<S extends Service<AwsClient>>(Client: S): (context: Co
 
 /** The client for one reconciliation: it counts the requests that change something. */
 function counting<C extends AwsClient>(client: C, changing: CountChange): C {
-  const send = (command: object, ...rest: readonly unknown[]) => {
-    if (!isRead({ operation: operationOf(command.constructor.name) })) changing()
-    return client.send(command as never, ...(rest as never[]))
+  const send = (command: never, ...rest: never[]) => {
+    if (!isRead({ operation: operationOf(classOf(command)) })) changing()
+    return client.send(command, ...rest)
   }
-  return Object.assign(Object.create(client) as C, { send })
+  const counted: C = Object.create(client)
+  return Object.assign(counted, { send })
 }
+
+const classOf = (command: object): string => command.constructor.name
 
 /** `DescribeVpcsCommand` is the command of `DescribeVpcs`; a bundler may have put a number behind it. */
 const operationOf = (commandName: string) => commandName.replace(/^_|Command\d*$/g, '')

@@ -43,8 +43,8 @@ export function toApi<T>(shape: Shape, values: object): T {
 }
 
 /** What the API says, under our names; times as text, and what it does not say left out. */
-export function fromApi(shape: Shape, answer: object): Readonly<Record<string, Json>> {
-  return heard(shape, answer) as Readonly<Record<string, Json>>
+export function fromApi<T = Readonly<Record<string, Json>>>(shape: Shape, answer: object): T {
+  return heard(shape, answer) as T
 }
 
 function told(shape: unknown, value: unknown): unknown {

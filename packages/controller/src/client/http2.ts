@@ -30,7 +30,10 @@ export class Http2Connection implements Connection {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
     })
     const session = this.#session
-    session.on('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
+    // The event comes after the session was destroyed when the client is closed at once.
+    session.on('connect', () => {
+      if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW)
+    })
     // Each request learns the cause from its own stream.
     session.on('error', () => this.#drain())
     session.on('close', () => {

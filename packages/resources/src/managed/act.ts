@@ -113,9 +113,7 @@ export async function release(turn: Turn): Promise<Next> {
 async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
   const { turn, sight, fill, facts } = gathered
   if (!sight.exists) throw new Error('only what exists can settle')
-  // A new value in a Secret is the user's doing too.
-  const { length } = gathered.rotated
-  const changedByUser = !turn.alreadyReported || (length > 0 && length === decision.differences.length)
+  const changedByUser = isChangedByUser(gathered, decision)
   if (connectionSecretOf(turn.managed)) await publish(turn, sight.connection ?? {})
   await noteExisting(turn, sight.externalName)
   beginningShows(turn)
@@ -133,11 +131,21 @@ async function settle(gathered: Gathered, decision: Decision): Promise<Next> {
     nothingToApprove(turn)
     turn.state.corrections = undefined
   }
-  const applied = sent || facts.upToDate ? notesOfApplied(gathered) : undefined
-  if (applied) await step({ prefix: 'cannot update object: ' }, () => turn.patchMetadata({ annotations: applied }))
+  if (sent || facts.upToDate) await noteApplied(gathered)
   const drift = drifted(gathered, decision, { changedByUser, looping, unsent: sent === false })
   await turn.report(conditions.reconcileSuccess(), ...(drift ? [drift] : []))
   return turn.poll()
+}
+
+/** A new value in a Secret is a change by the user, too. */
+function isChangedByUser({ turn, rotated }: Gathered, { differences }: Decision): boolean {
+  return !turn.alreadyReported || (rotated.length > 0 && rotated.length === differences.length)
+}
+
+async function noteApplied(gathered: Gathered): Promise<void> {
+  const annotations = notesOfApplied(gathered)
+  if (!annotations) return
+  await step({ prefix: 'cannot update object: ' }, () => gathered.turn.patchMetadata({ annotations }))
 }
 
 /** Records the external name and the finalizer of an external resource that exists. */

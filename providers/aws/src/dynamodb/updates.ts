@@ -7,6 +7,7 @@ import {
   type UpdateTableCommandInput,
   UpdateTableInput$,
 } from '@aws-sdk/client-dynamodb'
+import { isObject } from '@crosstie/kube'
 import type { Infer } from '@crosstie/resources/provider'
 
 import { fromApi, toApi } from '../shapes.js'
@@ -42,16 +43,7 @@ export function throughputOf(
 
 /** The calls that bring a table in line: DynamoDB takes one kind of change in each, and one index. */
 export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription): readonly TableUpdate[] {
-  const updates: TableUpdate[] = []
-  if (changed.billingMode || changed.readCapacity || changed.writeCapacity) {
-    const provisioned = wanted.billingMode !== 'PAY_PER_REQUEST'
-    const ProvisionedThroughput = provisioned ? throughputOf(wanted, is) : undefined
-    const update = {
-      ...(changed.billingMode && wanted.billingMode ? { BillingMode: wanted.billingMode } : {}),
-      ...(ProvisionedThroughput ? { ProvisionedThroughput } : {}),
-    }
-    if (Object.keys(update).length > 0) updates.push(update)
-  }
+  const updates: TableUpdate[] = capacityUpdates(changed, wanted, is)
   for (const name of alone) {
     if (changed[name] !== undefined) updates.push(toApi(UpdateTableInput$, { [name]: wanted[name] }))
   }
@@ -59,6 +51,18 @@ export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription
   if (changed.globalSecondaryIndexes) updates.push(...indexUpdates(wanted, is))
   if (changed.vectorIndexes) updates.push(...vectorUpdates(wanted, is))
   return updates
+}
+
+/** The billing mode and the capacity go into one call. On demand nothing is provisioned. */
+function capacityUpdates(changed: Changed, wanted: Wanted, is: TableDescription): TableUpdate[] {
+  if (!changed.billingMode && !changed.readCapacity && !changed.writeCapacity) return []
+  const provisioned = wanted.billingMode !== 'PAY_PER_REQUEST'
+  const ProvisionedThroughput = provisioned ? throughputOf(wanted, is) : undefined
+  const update = {
+    ...(changed.billingMode && wanted.billingMode ? { BillingMode: wanted.billingMode } : {}),
+    ...(ProvisionedThroughput ? { ProvisionedThroughput } : {}),
+  }
+  return Object.keys(update).length > 0 ? [update] : []
 }
 
 /** What a stream tells cannot be changed: the old one ends, and a new one begins. */
@@ -106,13 +110,11 @@ function changedThroughput(wanted: Throughputs, is: Throughputs, billingMode: Wa
 
 /** A change of an existing index that DynamoDB cannot apply, as an error message; undefined without one. */
 export function fixedIndexChange(wanted: Wanted, is: TableDescription): string | undefined {
-  const held = fromApi(TableDescription$, is) as {
-    readonly globalSecondaryIndexes?: readonly Index[]
-    readonly vectorIndexes?: readonly Index[]
-  }
+  const held = fromApi<Indexes>(TableDescription$, is)
   const fields = { globalSecondaryIndexes: ['keySchema', 'projection'], vectorIndexes: vectorFields } as const
   for (const list of ['globalSecondaryIndexes', 'vectorIndexes'] as const) {
-    for (const index of (wanted[list] ?? []) as readonly Index[]) {
+    const indexes: readonly Index[] = wanted[list] ?? []
+    for (const index of indexes) {
       const existing = held[list]?.find(({ indexName }) => indexName === index.indexName)
       const field = existing && fields[list].find((name) => differs(index[name], existing[name]))
       if (field) {
@@ -121,6 +123,11 @@ export function fixedIndexChange(wanted: Wanted, is: TableDescription): string |
     }
   }
   return undefined
+}
+
+interface Indexes {
+  readonly globalSecondaryIndexes?: readonly Index[]
+  readonly vectorIndexes?: readonly Index[]
 }
 
 interface Index {
@@ -138,9 +145,8 @@ function differs(wanted: unknown, is: unknown): boolean {
     return wanted.length !== held.length || wanted.some((each) => held.every((other) => differs(each, other)))
   }
   if (typeof wanted !== 'object' || wanted === null) return !isDeepStrictEqual(wanted, is)
-  return Object.entries(wanted).some(([name, value]) =>
-    differs(value, (is as Readonly<Record<string, unknown>>)?.[name]),
-  )
+  const held: Readonly<Record<string, unknown>> = isObject(is) ? is : {}
+  return Object.entries(wanted).some(([name, value]) => differs(value, held[name]))
 }
 
 function vectorUpdates(wanted: Wanted, is: TableDescription): TableUpdate[] {
