@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
-/** Waits for the given time, or until the signal aborts. Never rejects. */
-export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Waits for the given time, or until the signal aborts. Never rejects. With `background` it does not keep the process alive. */
+export function sleep(milliseconds: number, signal?: AbortSignal, background = false): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve()
@@ -13,6 +13,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
       resolve()
     }
     const timer = setTimeout(end, milliseconds)
+    if (background) timer.unref()
     signal?.addEventListener('abort', end)
   })
 }

@@ -101,7 +101,11 @@ class Place {
   readonly #settled: Promise<void>
 
   constructor(client: Client, type: ResourceType, namespace: string | undefined) {
-    this.#informer = new Informer(client, type, { watchList: true, ...(namespace ? { namespace } : {}) })
+    this.#informer = new Informer(client, type, {
+      watchList: true,
+      background: true,
+      ...(namespace ? { namespace } : {}),
+    })
     this.#informer.subscribe((change) => {
       // Whoever looks waits for the first list.
       if (change.type === 'added' && change.initial) return

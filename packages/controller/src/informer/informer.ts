@@ -30,6 +30,8 @@ export type Handler<T extends KubeObject = KubeObject> = (change: Change<T>) => 
 
 /** Options of an Informer. */
 export interface InformerOptions {
+  /** Retries do not keep the process alive. */
+  readonly background?: boolean
   /** Defaults to all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
@@ -66,6 +68,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   readonly #options: InformerOptions
   readonly #log: Log
   readonly #clock: Clock
+  readonly #background: boolean
   readonly #random: () => number
   readonly #handlers = new Set<Handler<T>>()
   readonly #synced: Promise<void>
@@ -82,6 +85,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.#client = client
     this.#options = options
     this.#clock = options.clock ?? steadyClock
+    this.#background = options.background ?? false
     this.#random = options.random ?? Math.random
     this.#log = (options.log ?? silentLog).with({ resource: groupResource(type) })
     this.#watchList = options.watchList ?? false
@@ -135,7 +139,7 @@ export class Informer<T extends KubeObject = KubeObject> {
         this.#noteFailure(error)
       }
       if (this.#failures > 0) {
-        await sleep(backoffMs(this.#failures, { ...RETRY, random: this.#random }), signal)
+        await sleep(backoffMs(this.#failures, { ...RETRY, random: this.#random }), signal, this.#background)
       }
     }
   }
