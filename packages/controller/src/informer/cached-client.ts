@@ -48,7 +48,7 @@ export class CachedClient implements Client {
   readonly #informers: Informers
   readonly #clock: Clock
   /** Written objects that the informer has not seen yet, by informer and key. */
-  readonly #unobserved = new Map<Informer, Map<string, UnobservedWrite>>()
+  readonly #unobserved = new WeakMap<Informer, Map<string, UnobservedWrite>>()
 
   constructor(client: Client, informers: Informers, clock: Clock = steadyClock) {
     this.#client = client

@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events'
+import { once } from 'node:events'
 import { type Client, groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
 import { sharedAbortController } from '../sleep.js'
 import { Informer, type InformerOptions } from './informer.js'
@@ -13,47 +13,65 @@ export interface InformersOptions extends InformerOptions {
 export class Informers {
   readonly #client: Client
   readonly #options: InformersOptions
-  readonly #informers = new Map<string, Informer>()
-  readonly #running: Promise<void>[] = []
-  readonly #stop = sharedAbortController()
+  readonly #running = new Map<string, RunningInformer>()
+  #stopped = false
 
   constructor(client: Client, options: InformersOptions = {}) {
     this.#client = client
     this.#options = options
-    // Every informer adds a listener; there may be hundreds of kinds.
-    setMaxListeners(0, this.#stop.signal)
   }
 
   /** Returns the informer of the kind and starts it on first use, or once the kind is served. */
   of<T extends KubeObject = KubeObject>(type: ResourceType): Informer<T> {
-    const name = `${groupResource(type)}/${type.version}`
-    let informer = this.#informers.get(name)
-    if (!informer) {
-      informer = new Informer(this.#client, type, this.#options)
-      this.#informers.set(name, informer)
-      this.#running.push(this.#run(informer))
-    }
-    return informer as unknown as Informer<T>
+    const running = this.#running.get(nameOf(type)) ?? this.#start(type)
+    return running.informer as unknown as Informer<T>
   }
 
   /** Returns the informer of the kind if it was requested before. */
   known(type: ResourceType): Informer | undefined {
-    return this.#informers.get(`${groupResource(type)}/${type.version}`)
+    return this.#running.get(nameOf(type))?.informer
   }
 
-  all(): IterableIterator<Informer> {
-    return this.#informers.values()
+  *all(): IterableIterator<Informer> {
+    for (const { informer } of this.#running.values()) yield informer
   }
 
-  async #run(informer: Informer): Promise<void> {
-    const { signal } = this.#stop
+  /** Stops the informer of a kind and drops its cache. Subscribers receive no more changes. */
+  async forget(type: ResourceType): Promise<void> {
+    const running = this.#running.get(nameOf(type))
+    if (!running) return
+    this.#running.delete(nameOf(type))
+    running.stop.abort()
+    await running.ended
+  }
+
+  #start(type: ResourceType): RunningInformer {
+    const informer = new Informer(this.#client, type, this.#options)
+    const stop = sharedAbortController()
+    if (this.#stopped) stop.abort()
+    const running = { informer, stop, ended: this.#run(informer, stop.signal) }
+    this.#running.set(nameOf(type), running)
+    return running
+  }
+
+  async #run(informer: Informer, signal: AbortSignal): Promise<void> {
     const served = this.#options.served?.(informer.type)
     if (served && !signal.aborted) await Promise.race([served, once(signal, 'abort')])
     await informer.run(signal)
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort()
-    await Promise.all(this.#running)
+    this.#stopped = true
+    const running = [...this.#running.values()]
+    for (const { stop } of running) stop.abort()
+    await Promise.all(running.map(({ ended }) => ended))
   }
 }
+
+interface RunningInformer {
+  readonly informer: Informer
+  readonly stop: AbortController
+  readonly ended: Promise<void>
+}
+
+const nameOf = (type: ResourceType): string => `${groupResource(type)}/${type.version}`

@@ -265,3 +265,65 @@ test('only objects of the shard filter are reconciled, and a handover waits for 
   assert.equal(seen.filter((name) => name === 'a').length, before)
   await stop()
 })
+
+test('a removed controller reconciles nothing more, and can be started again', async () => {
+  const seen: string[] = []
+  let finish = () => {}
+  const reconcile = async ({ name }: ObjectKey): Promise<Next> => {
+    if (name === 'busy') await new Promise<void>((resolve) => (finish = resolve))
+    seen.push(name)
+    return { after: 'poll', seconds: 0.01 }
+  }
+  const { api, controllers, informers, metrics, stop } = await running(reconcile)
+  await api.create(THINGS, thing('busy'))
+  await api.create(THINGS, thing('idle'))
+  await until(() => seen.includes('idle'))
+  const removed = controllers.remove('things')
+  finish()
+  await removed
+  assert.equal(seen.at(-1), 'busy', 'the running reconciliation ended first')
+  assert.equal(informers.known(THINGS), undefined, 'no other controller uses the informer')
+  assert.doesNotMatch(metrics.expose(), /crosstie_queue_depth\{controller="things"/)
+  const count = seen.length
+  await api.create(THINGS, thing('late'))
+  controllers.enqueue('things', { name: 'late' })
+  controllers.start({ name: 'things', type: THINGS, reconcile: async () => ({ after: 'never' }) })
+  await informers.of(THINGS).synced
+  assert.equal(seen.length, count)
+  await stop()
+})
+
+test('an informer that another controller watches survives the removal of a controller', async () => {
+  const woken: string[] = []
+  const { api, controllers, informers, stop } = await running(async () => ({ after: 'never' }))
+  controllers.start({
+    name: 'others',
+    type: { ...THINGS, kind: 'Other', resource: 'others' },
+    watches: [{ type: THINGS, concerns: ({ metadata }) => [{ name: metadata.name! }] }],
+    async reconcile({ name }) {
+      woken.push(name)
+      return { after: 'never' }
+    },
+  })
+  await controllers.remove('things')
+  assert.ok(informers.known(THINGS))
+  await api.create(THINGS, thing('a'))
+  await until(() => woken.includes('a'))
+  await stop()
+})
+
+test('a controller for every process ignores the shard filter', async () => {
+  const seen: string[] = []
+  const shardFilter: ShardFilter = { includes: () => false, onChange: () => () => {} }
+  const { api, stop } = await running(
+    async ({ name }) => {
+      seen.push(name)
+      return { after: 'never' }
+    },
+    { everyProcess: true },
+    { shardFilter },
+  )
+  await api.create(THINGS, thing('a'))
+  await until(() => seen.includes('a'))
+  await stop()
+})

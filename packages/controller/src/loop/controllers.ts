@@ -1,5 +1,6 @@
 import {
   type Clock,
+  groupResource,
   type KubeObject,
   type Metrics,
   type ObjectKey,
@@ -22,6 +23,8 @@ export interface Controller {
   readonly type: ResourceType
   /** The maximum number of concurrent reconciliations of this controller. */
   readonly concurrency?: number
+  /** Every process reconciles every object of the kind: objects that say what the process itself has to do. */
+  readonly everyProcess?: boolean
   /**
    * Reconciles one object. Never runs twice at once for the same object. An exception is logged and retried with
    * back-off.
@@ -122,7 +125,8 @@ export class Controllers implements AsyncDisposable {
   readonly #controllers = new Map<string, Controller>()
   readonly #runs = new Map<Task, Run>()
   readonly #aborts = new AbortControllerPool()
-  readonly #unsubscribe: (() => void)[] = []
+  readonly #unsubscribe = new Map<string, (() => void)[]>()
+  readonly #ignoreShards: () => void
   readonly #overdue: NodeJS.Timeout
   #scheduled = false
   #stopping = false
@@ -138,7 +142,7 @@ export class Controllers implements AsyncDisposable {
     const backoff = { ...(options.backoff ?? BACKOFF), random: options.random ?? Math.random }
     this.#queue = new WorkQueue({ clock: this.#clock, backoff, wake: () => this.#schedule() })
     this.#metrics = new LoopMetrics(options.metrics, this.#queue, options.informers)
-    if (this.#shardFilter) this.#unsubscribe.push(this.#shardFilter.onChange(() => this.#shardFilterChanged()))
+    this.#ignoreShards = this.#shardFilter?.onChange(() => this.#shardFilterChanged()) ?? (() => {})
     this.#overdue = setInterval(() => this.#abortOverdue(), Math.min(1000, this.#timeoutMs)).unref()
   }
 
@@ -148,16 +152,35 @@ export class Controllers implements AsyncDisposable {
     this.#queue.open(name, controller.concurrency ?? CONTROLLER_CONCURRENCY)
     this.#controllers.set(name, controller)
     this.#metrics.describe(name)
-    this.#unsubscribe.push(
+    const unsubscribe = [
       this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change)),
-    )
+    ]
+    this.#unsubscribe.set(name, unsubscribe)
     for (const { type, concerns } of controller.watches ?? []) {
       const wake = ({ object }: Change) => {
         for (const key of concerns(object)) this.#add(name, keyText(key), 'urgent')
       }
-      this.#unsubscribe.push(this.#informers.of(type).subscribe(wake))
+      unsubscribe.push(this.#informers.of(type).subscribe(wake))
     }
-    if (controller.begin) this.#unsubscribe.push(controller.begin((key) => this.enqueue(name, key)))
+    if (controller.begin) unsubscribe.push(controller.begin((key) => this.enqueue(name, key)))
+  }
+
+  /**
+   * Stops one controller: starts no more of its reconciliations, waits for running ones within the grace period,
+   * then aborts them. Informers that no other controller uses are stopped. Resolves when none of it is running.
+   */
+  async remove(name: string, graceMs = STOP_GRACE_MS): Promise<void> {
+    const controller = this.#controllers.get(name)
+    if (!controller) return
+    this.#controllers.delete(name)
+    this.#metrics.forget(name)
+    for (const unsubscribe of this.#unsubscribe.get(name) ?? []) unsubscribe()
+    this.#unsubscribe.delete(name)
+    this.#queue.retire(name)
+    await this.#runsEnded(({ lane }) => lane === name, graceMs, 'the controller was removed')
+    const used = new Set([...this.#controllers.values()].flatMap(typesOf).map(groupResource))
+    const unused = typesOf(controller).filter((type) => !used.has(groupResource(type)))
+    await Promise.all(unused.map((type) => this.#informers.forget(type)))
   }
 
   /** Queues a reconciliation of one object as soon as possible. */
@@ -171,7 +194,8 @@ export class Controllers implements AsyncDisposable {
    */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stopping = true
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const unsubscribe of [...this.#unsubscribe.values()].flat()) unsubscribe()
+    this.#ignoreShards()
     this.#queue.close()
     clearInterval(this.#overdue)
     this.#metrics.close()
@@ -225,8 +249,12 @@ export class Controllers implements AsyncDisposable {
   }
 
   #add(name: string, key: string, priority: Priority): void {
-    if (this.#shardFilter && !this.#shardFilter.includes(key)) return
-    this.#queue.add(name, key, priority)
+    if (this.#controllers.has(name) && this.#includes(name, key)) this.#queue.add(name, key, priority)
+  }
+
+  #includes(name: string, key: string): boolean {
+    if (!this.#shardFilter || this.#controllers.get(name)?.everyProcess) return true
+    return this.#shardFilter.includes(key)
   }
 
   /**
@@ -234,20 +262,23 @@ export class Controllers implements AsyncDisposable {
    * reconciliations.
    */
   async #shardFilterChanged(): Promise<void> {
-    const share = this.#shardFilter!
     for (const controller of this.#controllers.values()) {
       for (const [key, object] of this.#informers.of(controller.type).cache.entries()) {
-        if (!share.includes(key)) this.#queue.forget(controller.name, key)
+        if (!this.#includes(controller.name, key)) this.#queue.forget(controller.name, key)
         else if (!this.#queue.has(controller.name, key)) {
           this.#queue.add(controller.name, key, controller.inSync?.(object) ? 'routine' : 'urgent')
         }
       }
     }
-    const others = () => [...this.#runs].filter(([{ key }]) => !share.includes(key))
-    for (let waited = 0; others().length > 0; waited += HANDOVER_STEP_MS) {
-      if (waited >= HANDOVER_MS) {
-        for (const [, { abort }] of others()) abort.abort(new Error('another process reconciles this object now'))
-      }
+    const isOthers = ({ lane, key }: Task) => !this.#includes(lane, key)
+    await this.#runsEnded(isOthers, HANDOVER_MS, 'another process reconciles this object now')
+  }
+
+  /** Waits for running reconciliations within the grace period, then aborts them, and resolves when none is running. */
+  async #runsEnded(concerns: (task: Task) => boolean, graceMs: number, reason: string): Promise<void> {
+    const left = () => [...this.#runs].filter(([task]) => concerns(task))
+    for (let waited = 0; left().length > 0; waited += HANDOVER_STEP_MS) {
+      if (waited >= graceMs) for (const [, { abort }] of left()) abort.abort(new Error(reason))
       await sleep(HANDOVER_STEP_MS)
     }
   }
@@ -278,8 +309,7 @@ export class Controllers implements AsyncDisposable {
     const controller = this.#controllers.get(task.lane)!
     let next: Next
     try {
-      const ours = !this.#shardFilter || this.#shardFilter.includes(task.key)
-      next = ours ? await controller.reconcile(parseKey(task.key), run.abort.signal) : { after: 'never' }
+      next = this.#includes(task.lane, task.key) ? await controller.reconcile(parseKey(task.key), run.abort.signal) : { after: 'never' }
     } catch (error) {
       next = { after: 'backoff' }
       this.#metrics.failed(task.lane)
@@ -309,6 +339,11 @@ export class Controllers implements AsyncDisposable {
     }
   }
 }
+
+const typesOf = ({ type, watches = [] }: Controller): readonly ResourceType[] => [
+  type,
+  ...watches.map((watched) => watched.type),
+]
 
 function wakes(controller: Controller, { before, object }: Changed): boolean {
   return controller.wakes?.(before, object) ?? true

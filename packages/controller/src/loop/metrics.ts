@@ -26,6 +26,8 @@ export class LoopMetrics {
     const depth = metrics.gauge('crosstie_queue_depth', 'Objects in the queue, by state.', ['controller', 'state'])
     const watched = metrics.gauge('crosstie_watched_objects', 'Objects in the caches of informers.', ['resource'])
     const stop = metrics.onCollect(() => {
+      depth.clear()
+      watched.clear()
       for (const name of this.#series.keys()) {
         for (const [state, count] of Object.entries(queue.depth(name))) depth.with(name, state).set(count)
       }
@@ -45,11 +47,15 @@ export class LoopMetrics {
     })
   }
 
+  forget(controller: string): void {
+    this.#series.delete(controller)
+  }
+
   reconciled(controller: string, seconds: number): void {
-    this.#series.get(controller)!.seconds.observe(seconds)
+    this.#series.get(controller)?.seconds.observe(seconds)
   }
 
   failed(controller: string): void {
-    this.#series.get(controller)!.failures.inc()
+    this.#series.get(controller)?.failures.inc()
   }
 }

@@ -221,3 +221,16 @@ test('back-off doubles up to its maximum', () => {
     [100, 200, 400, 800, 1_000, 1_000],
   )
 })
+
+test('a retired lane hands out nothing more and ends with its last task', (t) => {
+  const queue = queueAt(t, ['a', 1], ['b', 1])
+  for (const key of ['x', 'y']) queue.add('a', key)
+  queue.add('b', 'z')
+  const [running] = takeAll(queue)
+  queue.retire('a')
+  queue.add('a', 'x')
+  assert.throws(() => queue.open('a', 1), /already has a lane a/, 'a task of it is running')
+  queue.done(running!, { after: 'poll', seconds: 1 })
+  queue.open('a', 1)
+  assert.deepEqual(queue.depth('a'), { ready: 0, waiting: 0, running: 0 })
+})

@@ -71,6 +71,8 @@ interface Lane {
   running: number
   /** Urgent tasks taken since the last routine one. */
   streak: number
+  /** It takes no more keys, and is removed when its last task ends. */
+  retired: boolean
 }
 
 /**
@@ -103,13 +105,23 @@ export class WorkQueue {
       ready: 0,
       running: 0,
       streak: 0,
+      retired: false,
     }
     this.#lanes.set(name, lane)
     this.#order.push(lane)
   }
 
+  /** Drops all keys of a lane. The lane is removed at once, or when its last running task ends. */
+  retire(name: string): void {
+    const lane = this.#lane(name)
+    lane.retired = true
+    for (const entry of [...lane.entries.values()]) if (entry.state !== 'running') this.#drop(lane, entry)
+    this.#removeIfEnded(lane)
+  }
+
   /** Makes the key ready now, or right after its current run. */
   add(laneName: string, key: string, priority: Priority = 'urgent'): void {
+    if (this.#lane(laneName).retired) return
     const entry = this.#entry(this.#lane(laneName), key)
     if (entry.state === 'running') {
       entry.again = true
@@ -162,7 +174,10 @@ export class WorkQueue {
     entry.state = 'idle'
     if (next.after === 'poll' || next.after === 'never') entry.failures = entry.steps = 0
     else if (next.after === 'backoff') next.progress ? entry.steps++ : entry.failures++
-    if (entry.again) {
+    if (lane.retired) {
+      this.#drop(lane, entry)
+      this.#removeIfEnded(lane)
+    } else if (entry.again) {
       entry.again = false
       this.#makeReady(entry, 'urgent')
     } else if (next.after === 'never') this.#drop(lane, entry)
@@ -186,6 +201,12 @@ export class WorkQueue {
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
+  }
+
+  #removeIfEnded(lane: Lane): void {
+    if (!lane.retired || lane.running > 0) return
+    this.#lanes.delete(lane.name)
+    this.#order.splice(this.#order.indexOf(lane), 1)
   }
 
   #lane(name: string): Lane {
