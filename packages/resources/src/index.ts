@@ -2,18 +2,27 @@
 
 export { aggregateClassCrd, aggregateClassType, aggregateCrd, aggregateType } from './aggregate/define.js'
 export { aggregateController, claimController } from './claim/controller.js'
-export type { Binding, ClaimKind } from './claim/define.js'
+export { type Binding, type ClaimKind, defineBinding } from './claim/define.js'
 export { findIn } from './claim/find.js'
 export { claimKinds } from './claim/kinds.js'
 export type { ClaimOptions } from './claim/kit.js'
-export { operatorRoles } from './claim/roles.js'
+export { kindRoles, operatorRoles } from './claim/roles.js'
 export { deepestCause, type Traced, traceClaim } from './claim/trace.js'
 export type { ConversionEndpoint, ConversionService } from './conversion/endpoint.js'
 export { type ConversionOptions, type ConversionServer, serveConversions } from './conversion/serve.js'
 export type { ManagedKind } from './definition/define.js'
 export { externalNamePolicy } from './definition/name-policy.js'
 export { checkTogether } from './definition/patterns.js'
-export type { Provider, ProviderHost, StartedProvider } from './definition/provider.js'
+export type {
+  KindFailure,
+  ObservedKinds,
+  ObserverHost,
+  Provider,
+  ProviderHost,
+  ProviderRuntime,
+  RuntimeHost,
+  StartedProvider,
+} from './definition/provider.js'
 export { type BudgetOptions, type Budgets, budgets } from './external/budget.js'
 export { type Discovered, type DiscoverOptions, discover, type FieldMatch } from './import/discover.js'
 export { FilterError } from './import/filter.js'

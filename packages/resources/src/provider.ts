@@ -1,5 +1,6 @@
 // For those who write a provider.
 
+export type { Controller, Next } from '@crosstie/controller'
 export {
   type Binding,
   type ClaimDefinition,
@@ -21,7 +22,17 @@ export {
   type Permissions,
 } from './definition/define.js'
 export { DefinitionError } from './definition/patterns.js'
-export { defineProvider, type Provider, type ProviderHost, type StartedProvider } from './definition/provider.js'
+export {
+  defineProvider,
+  type KindFailure,
+  type ObservedKinds,
+  type ObserverHost,
+  type Provider,
+  type ProviderHost,
+  type ProviderRuntime,
+  type RuntimeHost,
+  type StartedProvider,
+} from './definition/provider.js'
 export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
 export type { CountChange, TrackChanges } from './external/change-count.js'
 export {

@@ -13,18 +13,23 @@ import {
   aggregateClassCrd,
   aggregateController,
   aggregateCrd,
+  aggregateType,
   type Budgets,
   type ConversionEndpoint,
   claimController,
   countStates,
+  defineBinding,
   externalNamePolicy,
   type Features,
   findIn,
+  kindRoles,
   type ManagedKind,
   type ManagedOptions,
   managedController,
   managedMetrics,
   operatorRoles,
+  type Provider,
+  type ProviderRuntime,
   providerConfigController,
   queryController,
   reservationCrd,
@@ -34,6 +39,7 @@ import { awaitDefinitions, installPolicy, untilServed, writeConversion, writeDef
 import { atMost } from './parallel.js'
 import type { Registry } from './registry.js'
 import { installRole } from './roles.js'
+import { RuntimeKinds } from './runtime-kinds.js'
 
 export interface ControlOptions {
   readonly registry: Registry
@@ -55,6 +61,10 @@ export interface ControlOptions {
   readonly concurrency?: number
   readonly share?: ShardFilter
   readonly features?: Features
+  /** The namespace in which controllers keep what is their own. */
+  readonly namespace?: string
+  /** Options for single providers, by the name of the provider. */
+  readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 const POLL_SECONDS = 60
@@ -66,6 +76,7 @@ const PAGE_SIZE = 500
 const WRITE_AT_ONCE = 8
 const INSTALL_RETRY_MS = 2_000
 const STOP_GRACE_MS = 8_000
+const CONTROLLERS_NAMESPACE = 'crosstie-system'
 
 type ConfigKind = NonNullable<ManagedKind['providerConfig']>
 
@@ -84,6 +95,17 @@ export class ControlPlane implements AsyncDisposable {
   readonly #definitions = new Map<string, Promise<boolean>>()
   /** External names are reserved before anything is managed. */
   readonly #reservations: Promise<boolean>
+  /** Kinds that providers added while the control plane runs. */
+  readonly #runtimeKinds = new RuntimeKinds({
+    startConfig: (config) => this.#startRuntimeConfig(config),
+    stopConfig: ({ type }) => this.#controllers.remove(groupResource(type)),
+    startKind: (kind) => this.#startRuntimeKind(kind),
+    stopKind: (kind) => this.#stopKind(kind),
+    changed: (owner, kinds) => this.#runtimeKindsChanged(owner, kinds),
+  })
+  readonly #budgets = new Map<ConfigKind, Budgets>()
+  readonly #runtimes: ProviderRuntime[] = []
+  #claimsRun = false
   /** Resolves when the kinds of all providers are served, or when they need not be any more. */
   readonly served: Promise<unknown>
 
@@ -120,10 +142,10 @@ export class ControlPlane implements AsyncDisposable {
     this.#stopCounting = countStates(metrics, () => this.#ours())
     this.#reservations = this.#install(reservationCrd())
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
-    const budgetsOf = new Map([...configs].map((config) => [config, callBudgets(options.callsPerSecond)]))
     this.served = Promise.all([
       ...[...configs].map((config) => this.#startConfig(config)),
-      ...kinds.map((kind) => this.#startKind(kind, kind.providerConfig && budgetsOf.get(kind.providerConfig))),
+      ...kinds.map((kind) => this.#startKind(kind)),
+      ...options.registry.providers.map((provider) => this.#startRuntime(provider)),
     ])
     this.#starting = Promise.all([
       this.served,
@@ -135,13 +157,18 @@ export class ControlPlane implements AsyncDisposable {
 
   /** All managed resources that are known here, as they are now. */
   *managed(): IterableIterator<KubeObject> {
-    for (const { type } of this.#options.registry.kinds) yield* this.#informers.known(type)?.cache.values() ?? []
+    for (const { type } of this.#kinds()) yield* this.#informers.known(type)?.cache.values() ?? []
+  }
+
+  *#kinds(): IterableIterator<ManagedKind> {
+    yield* this.#options.registry.kinds
+    yield* this.#runtimeKinds.all()
   }
 
   /** Those that are ours to look after, with their kinds. */
   *#ours(): IterableIterator<readonly [ManagedKind, KubeObject]> {
-    const { registry, share } = this.#options
-    for (const kind of registry.kinds) {
+    const { share } = this.#options
+    for (const kind of this.#kinds()) {
       for (const [key, object] of this.#informers.known(kind.type)?.cache.entries() ?? []) {
         if (!share || share.includes(key)) yield [kind, object]
       }
@@ -152,7 +179,9 @@ export class ControlPlane implements AsyncDisposable {
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stop.abort()
     await this.#starting
+    await this.#runtimeKinds.idle()
     await Promise.all([this.#controllers.stop(graceMs), this.#informers.stop()])
+    await Promise.all(this.#runtimes.map((runtime) => runtime[Symbol.asyncDispose]()))
     await this.#events.stop()
     this.#stopCounting()
   }
@@ -161,10 +190,17 @@ export class ControlPlane implements AsyncDisposable {
     await this.stop()
   }
 
-  async #startKind(kind: ManagedKind, budgets: Budgets | undefined): Promise<void> {
-    const definitions = [kind.crd(this.#options.conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
-    const served = [this.#install(...definitions), this.#reservations]
-    if (!(await Promise.all(served)).every(Boolean)) return
+  async #startKind(kind: ManagedKind): Promise<void> {
+    const served = [this.#install(...this.#definitionsOf(kind)), this.#reservations]
+    if ((await Promise.all(served)).every(Boolean)) this.#startControllers(kind)
+  }
+
+  #definitionsOf(kind: ManagedKind): readonly KubeObject[] {
+    return [kind.crd(this.#options.conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]
+  }
+
+  #startControllers(kind: ManagedKind): void {
+    const budgets = kind.providerConfig && this.#budgetsOf(kind.providerConfig)
     const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
     this.#controllers.start(managedController(kind, options))
     // Not from memory: a query must see what it made a moment ago.
@@ -172,13 +208,86 @@ export class ControlPlane implements AsyncDisposable {
     if (queries) this.#controllers.start(queries)
   }
 
+  /** All kinds of a ProviderConfig share its budgets. */
+  #budgetsOf(config: ConfigKind): Budgets {
+    const budgets = this.#budgets.get(config) ?? callBudgets(this.#options.callsPerSecond)
+    this.#budgets.set(config, budgets)
+    return budgets
+  }
+
+  /** Starts the controllers of a provider that adds kinds at run time. */
+  async #startRuntime(provider: Provider): Promise<void> {
+    if (!provider.run || !(await this.#install(...(provider.definitions ?? [])))) return
+    const { client, log, namespace = CONTROLLERS_NAMESPACE, settings = {}, share } = this.#options
+    const runtime = provider.run({
+      client,
+      namespace,
+      events: this.#events,
+      settings: settings[provider.name] ?? {},
+      signal: this.#stop.signal,
+      log: (message, fields) => log.info(message, { provider: provider.name, ...fields }),
+      reportsOn: (name) => share?.includes(name) ?? true,
+      setKinds: (owner, kinds) => this.#runtimeKinds.set(owner, kinds),
+    })
+    this.#runtimes.push(runtime)
+    for (const controller of runtime.controllers) this.#controllers.start(controller)
+  }
+
+  async #startRuntimeConfig(config: ConfigKind): Promise<void> {
+    await this.#write(config.crd(), config.usageCrd())
+    this.#controllers.start(providerConfigController(config, { client: this.#managed.client, events: this.#events }))
+  }
+
+  async #startRuntimeKind(kind: ManagedKind): Promise<void> {
+    await this.#write(...this.#definitionsOf(kind))
+    if ((await this.#reservations) && !this.#stop.signal.aborted) this.#startControllers(kind)
+  }
+
+  async #stopKind(kind: ManagedKind): Promise<void> {
+    if (kind.query) await this.#controllers.remove(groupResource(kind.query.type))
+    await this.#controllers.remove(groupResource(kind.type))
+  }
+
+  /** Claims, roles and admission policies follow the kinds. Roles and policies need rights that controllers may not have. */
+  async #runtimeKindsChanged(owner: string, kinds: readonly ManagedKind[]): Promise<void> {
+    if (this.#claimsRun) await this.#restartClaims()
+    const { client, log } = this.#options
+    const { signal } = this.#stop
+    try {
+      if (kinds.length === 0) return
+      for (const role of kindRoles(owner, kinds)) await installRole(client, role, log, signal)
+      for (const object of externalNamePolicy(owner, kinds)) await installPolicy(client, object, log, signal)
+    } catch (error) {
+      if (!signal.aborted) log.warn('cannot install roles and admission policies', { owner, error: messageOf(error) })
+    }
+  }
+
   /** Claims watch what meets them, so those kinds have to be served before. */
   async #startClaims(served: Promise<unknown>): Promise<void> {
-    const { claims, bindings } = this.#options.registry
+    const { claims } = this.#options.registry
     const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
     if (!(await this.#install(...definitions))) return
     await served
     if (this.#stop.signal.aborted) return
+    this.#runClaims()
+    this.#claimsRun = true
+  }
+
+  async #restartClaims(): Promise<void> {
+    const { claims } = this.#options.registry
+    const names = [...claims.map(({ type }) => type), aggregateType].map(groupResource)
+    await Promise.all(names.map((name) => this.#controllers.remove(name)))
+    this.#runClaims()
+  }
+
+  #runClaims(): void {
+    const { claims } = this.#options.registry
+    // Of kinds that were added at run time nothing is known but their classes, so a class alone decides.
+    const added = [...this.#runtimeKinds.all()]
+    const bindings = [
+      ...this.#options.registry.bindings,
+      ...claims.flatMap((claim) => added.map((managed) => defineBinding({ claim, managed }))),
+    ]
     const { client, events, clock, pollSeconds } = this.#managed
     const find = findIn(this.#informers, this.#options.client)
     const options = {
@@ -223,6 +332,18 @@ export class ControlPlane implements AsyncDisposable {
     this.#controllers.start(providerConfigController(config, { client, events: this.#events }))
   }
 
+  /** Writes definitions and waits until they are served. Throws when that fails. */
+  async #write(...definitions: readonly KubeObject[]): Promise<void> {
+    const { client, log } = this.#options
+    const { signal } = this.#stop
+    await Promise.all(
+      definitions.map(async (crd) => {
+        await this.#writing(() => writeDefinition(client, crd, log, signal))
+        await untilServed(client, crd, signal)
+      }),
+    )
+  }
+
   /** Resolves when the definitions are served, whoever brings them; with false when that is not waited for any more. */
   #install(...definitions: readonly KubeObject[]): Promise<boolean> {
     const { client, log, skipDefinitions } = this.#options
@@ -232,14 +353,7 @@ export class ControlPlane implements AsyncDisposable {
           await awaitDefinitions(client, definitions, log, signal)
           for (const crd of definitions) await writeConversion(client, crd, log, signal)
         })
-      : this.#untilDone('install definitions', async () => {
-          await Promise.all(
-            definitions.map(async (crd) => {
-              await this.#writing(() => writeDefinition(client, crd, log, signal))
-              await untilServed(client, crd, signal)
-            }),
-          )
-        })
+      : this.#untilDone('install definitions', () => this.#write(...definitions))
     for (const { metadata } of definitions) this.#definitions.set(metadata.name!, served)
     return served
   }

@@ -152,9 +152,7 @@ export class Controllers implements AsyncDisposable {
     this.#queue.open(name, controller.concurrency ?? CONTROLLER_CONCURRENCY)
     this.#controllers.set(name, controller)
     this.#metrics.describe(name)
-    const unsubscribe = [
-      this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change)),
-    ]
+    const unsubscribe = [this.#informers.of(controller.type).subscribe((change) => this.#ownChange(controller, change))]
     this.#unsubscribe.set(name, unsubscribe)
     for (const { type, concerns } of controller.watches ?? []) {
       const wake = ({ object }: Change) => {
@@ -309,7 +307,9 @@ export class Controllers implements AsyncDisposable {
     const controller = this.#controllers.get(task.lane)!
     let next: Next
     try {
-      next = this.#includes(task.lane, task.key) ? await controller.reconcile(parseKey(task.key), run.abort.signal) : { after: 'never' }
+      next = this.#includes(task.lane, task.key)
+        ? await controller.reconcile(parseKey(task.key), run.abort.signal)
+        : { after: 'never' }
     } catch (error) {
       next = { after: 'backoff' }
       this.#metrics.failed(task.lane)

@@ -61,6 +61,17 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
   ]
 }
 
+/** The rights of operators on kinds that one owner added at run time. They join the roles of all kinds by aggregation. */
+export function kindRoles(owner: string, managed: readonly ManagedKind[]): readonly KubeObject[] {
+  const types = managed.flatMap(({ type, classType, query }) => [type, classType, ...(query ? [query.type] : [])])
+  const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
+  return [
+    role(`crosstie:infrastructure:edit:${owner}`, [TO_INFRASTRUCTURE], rulesFor(types, [...READ, ...WRITE])),
+    role(`crosstie:provider-configs:view:${owner}`, [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
+    role(`crosstie:provider-administrator:${owner}`, [], rulesFor(configs, [...READ, ...WRITE])),
+  ]
+}
+
 /** One rule for each group. The status is for controllers alone to write. */
 function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
   const groups = [...new Set(types.map(({ group }) => group))].sort()

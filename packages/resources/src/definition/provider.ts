@@ -1,3 +1,4 @@
+import type { Controller } from '@crosstie/controller'
 import type { Client, KubeObject } from '@crosstie/kube'
 import type { Binding, ClaimKind } from '../claim/define.js'
 import type { ManagedKind } from './define.js'
@@ -23,6 +24,59 @@ export interface Provider {
    * the definitions are served; what it returns is disposed of at the end.
    */
   start?(host: ProviderHost): Promise<StartedProvider>
+  /** CustomResourceDefinitions that the provider needs beside those of its kinds. */
+  readonly definitions?: readonly KubeObject[]
+  /**
+   * Returns controllers that may add and remove kinds while they run. Called in every process that runs controllers, when
+   * the definitions are served.
+   */
+  run?(host: RuntimeHost): ProviderRuntime
+  /**
+   * The kinds that were added at run time to the control plane that the client leads to, for commands such as `plan` that
+   * observe external resources themselves. Disposing of the result ends what it started.
+   */
+  runtimeKinds?(host: ObserverHost): Promise<ObservedKinds>
+}
+
+/** What commands give to a provider that has kinds at run time. */
+export interface ObserverHost {
+  readonly client: Client
+  /** Options of the command line for this provider. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** Kinds of a running control plane, and why others are missing. */
+export interface ObservedKinds extends AsyncDisposable {
+  readonly kinds: readonly ManagedKind[]
+  readonly problems: readonly string[]
+}
+
+/** What the control plane gives to a provider that adds kinds at run time. */
+export interface RuntimeHost extends ObserverHost {
+  /** The namespace in which controllers keep what is their own. */
+  readonly namespace: string
+  readonly events: { event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void }
+  readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
+  /** Whether this process, among several that share the objects, writes the status of the object with this name. */
+  reportsOn(name: string): boolean
+  /**
+   * Replaces the kinds of one owner. Their definitions are written, and their controllers started; controllers of kinds that
+   * are left out are stopped, and their definitions stay. Kinds that could not be started are returned; others run. Every
+   * kind of claim can be met by a kind that is added.
+   */
+  setKinds(owner: string, kinds: readonly ManagedKind[]): Promise<readonly KindFailure[]>
+}
+
+/** A kind that could not be added, and why. */
+export interface KindFailure {
+  readonly kind: ManagedKind
+  readonly message: string
+}
+
+/** The controllers of a provider. Disposed of after they have stopped. */
+export interface ProviderRuntime extends AsyncDisposable {
+  readonly controllers: readonly Controller[]
 }
 
 /** One rule of an RBAC role. */
