@@ -13,7 +13,7 @@ export interface KindLifecycle {
   changed(owner: string, kinds: readonly ManagedKind[]): Promise<void>
 }
 
-/** The kinds that providers added at run time, by owner. Changes are made one after the other. */
+/** The kinds that providers added at run time, by owner. Changes run one after the other. */
 export class RuntimeKinds {
   readonly #lifecycle: KindLifecycle
   readonly #running = new Map<string, ReadonlySet<ManagedKind>>()

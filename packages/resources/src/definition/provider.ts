@@ -38,7 +38,7 @@ export interface Provider {
   runtimeKinds?(host: ObserverHost): Promise<ObservedKinds>
 }
 
-/** What commands give to a provider that has kinds at run time. */
+/** The surroundings of a command, for a provider that has kinds at run time. */
 export interface ObserverHost {
   readonly client: Client
   /** Options of the command line for this provider. */
@@ -52,7 +52,7 @@ export interface ObservedKinds extends AsyncDisposable {
   readonly problems: readonly string[]
 }
 
-/** What the control plane gives to a provider that adds kinds at run time. */
+/** The control plane, for a provider that adds kinds at run time. */
 export interface RuntimeHost extends ObserverHost {
   /** The namespace in which controllers keep what is their own. */
   readonly namespace: string
