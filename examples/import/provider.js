@@ -47,9 +47,12 @@ function kept(kind, word, fields) {
       await writeFile(fileOf(room, id), JSON.stringify({ ...values, tags }))
       return { externalName: id }
     },
-    async update({ externalName, forProvider: { room }, changed }) {
-      const values = { ...(await read(room, externalName)), ...changed }
-      await writeFile(fileOf(room, externalName), JSON.stringify(values))
+    async update({ externalName, forProvider: { room }, changed, removed }) {
+      const held = await read(room, externalName)
+      // Others set tags, too: only those that changed are written.
+      const tags = { ...held.tags, ...changed.tags }
+      for (const key of removed.tags ?? []) delete tags[key]
+      await writeFile(fileOf(room, externalName), JSON.stringify({ ...held, ...changed, tags }))
     },
     async delete({ externalName, forProvider: { room } }) {
       if (externalName !== '') await rm(fileOf(room, externalName), { force: true })

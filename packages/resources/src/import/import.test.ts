@@ -71,6 +71,15 @@ class World {
   }
 }
 
+/** The ownership tags that promoting an object adds. */
+const addedTags = (name: string | undefined) =>
+  name === undefined
+    ? []
+    : [
+        { path: 'tags.crossplane-kind', to: 'thing.sim.crosstie.io' },
+        { path: 'tags.crossplane-name', to: name },
+      ]
+
 const nameOf = ({ object }: Discovered) => object.metadata.name!
 const specOf = (object: KubeObject | undefined) => object!['spec'] as { forProvider: Record<string, unknown> }
 
@@ -85,7 +94,7 @@ const resource = fc.record({
   parent: fc.option(fc.nat(5), { nil: undefined }),
 })
 
-test('OBS2 whatever exists is discovered, observed and promoted without any change outside, and then its plan is empty', async () => {
+test('OBS2 MR13 discovering, observing and promoting changes nothing outside but adds ownership tags, and then the plan is empty', async () => {
   const worlds = fc.asyncProperty(
     fc.array(resource, { minLength: 1, maxLength: 12 }),
     fc.constantFrom('chosen' as const, 'assigned' as const),
@@ -130,9 +139,11 @@ test('OBS2 whatever exists is discovered, observed and promoted without any chan
       }
       for (const name of objects) assert.equal((await world.promote(name, true)).outcome, 'ready')
       for (const name of objects) {
-        const { outcome, because } = await world.promote(name)
+        const { outcome, because, tags } = await world.promote(name)
         assert.equal(outcome, 'promoted', because)
+        assert.deepEqual(tags, addedTags(name), 'the plan shows exactly the tags')
       }
+      assert.deepEqual({ writes: world.writes, resources: world.cloud.resources }, before, 'promoting changes nothing')
       await world.settle(objects)
       for (const name of objects) {
         const planned = await world.plan(name)
@@ -143,7 +154,14 @@ test('OBS2 whatever exists is discovered, observed and promoted without any chan
         (await world.discover()).map(({ by }) => by?.manages),
         objects.map(() => true),
       )
-      assert.deepEqual({ writes: world.writes, resources: world.cloud.resources }, before, 'nothing changed outside')
+      const objectOf = new Map(found.map((each) => [each.externalName, nameOf(each)]))
+      const tagged = before.resources.map((each) => {
+        const tags = Object.fromEntries(addedTags(objectOf.get(each.name)).map(({ path, to }) => [path.slice(5), to]))
+        return { ...each, tags: { ...each.tags, ...tags } }
+      })
+      assert.deepEqual(world.cloud.resources, tagged, 'tags are all that changed outside')
+      const [created, updated, deleted] = before.writes
+      assert.deepEqual(world.writes, [created, updated! + here.length, deleted], 'one update for each resource')
     },
   )
   await fc.assert(worlds, { numRuns: 60 })
@@ -163,7 +181,7 @@ test('OBS2 a promotion that would change something outside is refused, and tells
   const refused = await world.promote('a')
   assert.equal(refused.outcome, 'refused')
   assert.equal(refused.because, 'managing it would update the external resource (size)')
-  assert.deepEqual(refused.plan?.steps[0]?.fields, [{ path: 'size', from: 3, to: 9 }])
+  assert.deepEqual(refused.plan?.steps[0]?.fields, [{ path: 'size', from: 3, to: 9 }, ...addedTags('a')])
   assert.deepEqual(world.writes, [1, 0, 0])
 })
 
@@ -180,8 +198,9 @@ test('OBS2 what changed since it was observed is noticed before anything is done
   )
   await world.settle(['a'])
   assert.equal((await world.promote('a')).outcome, 'promoted', 'observed again, it is as it is')
-  await world.settle(['a'])
   assert.deepEqual(world.writes, [1, 0, 0])
+  await world.settle(['a'])
+  assert.deepEqual(world.writes, [1, 1, 0], 'the tags are written once')
 })
 
 test('OBS3 a typing error in the name or the region creates nothing, and cannot be promoted', async () => {
@@ -229,7 +248,7 @@ test('OBS2 an interrupted promotion is run again: each object is as it was or as
     for (const name of ['a', 'b', 'c']) outcomes.push((await world.promote(name)).outcome)
     for (const outcome of outcomes) assert.ok(outcome === 'promoted' || outcome === 'already', outcome)
     await world.settle(['a', 'b', 'c'])
-    assert.deepEqual(world.writes, [3, 0, 0])
+    assert.deepEqual(world.writes, [3, 3, 0], 'each gets its tags once')
   }
 })
 

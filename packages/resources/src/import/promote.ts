@@ -2,6 +2,7 @@ import {
   type Client,
   type Clock,
   conditionsOf,
+  formatFieldPath,
   ignoring,
   isConflict,
   isNotFound,
@@ -15,6 +16,7 @@ import type { ManagedKind } from '../definition/define.js'
 import type { Budgets } from '../external/budget.js'
 import { emptyFields } from '../managed/difference.js'
 import { controllerOf, isDeleted, isPaused, isQueried } from '../managed/meta.js'
+import { ownershipTags } from '../managed/ownership-tags.js'
 import { policiesOf } from '../managed/policy.js'
 import { managedSpecOf, type Values } from '../managed/turn.js'
 import type { PlannedResource } from '../plan/document.js'
@@ -23,7 +25,7 @@ import { Imagination } from '../plan/imagined.js'
 import { plan } from '../plan/plan.js'
 import type { Surroundings } from '../providerconfig/use.js'
 
-/** From observed to managed, without any change outside (OBS2). */
+/** From observed to managed (OBS2). The one change of the external resource is that it gets the ownership tags (MR13). */
 
 export interface PromoteOptions {
   readonly client: Client
@@ -47,6 +49,8 @@ export interface Promotion extends Subject {
   readonly because: string
   /** What changes in the object. */
   readonly changes: readonly PlannedField[]
+  /** Tags that the external resource gets: they name the object that manages it (MR13). */
+  readonly tags?: readonly PlannedField[]
   /** Of a refusal: what would be done to the external resource. */
   readonly plan?: PlannedResource
   /** The object as it is afterwards, or would be. */
@@ -58,9 +62,9 @@ const TRIES = 5
 
 /**
  * Promotes one object, or says why not. What the schema can hold is copied from
- * what was observed; then the reconciler's own plan for the result must hold no
- * call to the provider. One write does it, so whatever interrupts a run leaves
- * each object as it was or as it should be.
+ * what was observed; then the reconciler's own plan for the result must contain no
+ * call to the provider, except an update that only adds ownership tags. One write does it,
+ * so whatever interrupts a run leaves each object as it was or as it should be.
  */
 export async function promote(options: PromoteOptions, subject: Subject, signal: AbortSignal): Promise<Promotion> {
   for (let tries = 1; ; tries++) {
@@ -90,11 +94,12 @@ async function promoteOnce(options: PromoteOptions, subject: Subject, signal: Ab
   const wanted = applyMergePatch(held, change) as KubeObject
   const changes = changedFields(held['spec'], wanted['spec'], { isSensitive: () => false, mask: (value) => value })
   const [planned] = await planFor(options, kind, wanted, signal)
-  if (planned?.outcome !== 'none' && planned?.outcome !== 'adjust') {
+  const tags = planned ? addedTags(kind, wanted, planned) : undefined
+  if (!planned || !tags) {
     return {
       ...subject,
       outcome: 'refused',
-      because: becauseOf(planned),
+      because: becauseOf(planned, isAddedTag(kind, wanted)),
       changes,
       ...(planned ? { plan: planned } : {}),
     }
@@ -102,7 +107,28 @@ async function promoteOnce(options: PromoteOptions, subject: Subject, signal: Ab
   const patch = { metadata: { resourceVersion: held.metadata.resourceVersion }, ...change } as unknown as Json
   const writing = { fieldManager: FIELD_MANAGER, dryRun, signal }
   const object = await client.patch(kind.type, { name }, { type: 'merge', patch }, writing)
-  return { ...subject, outcome: dryRun ? 'ready' : 'promoted', because: planned.because, changes, object }
+  const outcome = dryRun ? 'ready' : 'promoted'
+  return { ...subject, outcome, because: planned.because, changes, ...(tags.length > 0 ? { tags } : {}), object }
+}
+
+/** The ownership tags that a plan adds. Undefined when it does anything else to the external resource. */
+function addedTags(
+  kind: ManagedKind,
+  wanted: KubeObject,
+  { outcome, steps }: PlannedResource,
+): readonly PlannedField[] | undefined {
+  if (outcome === 'none' || outcome === 'adjust') return []
+  if (outcome !== 'update') return undefined
+  const fields = steps.filter(({ action }) => action === 'update').flatMap((step) => step.fields)
+  const isTag = isAddedTag(kind, wanted)
+  return fields.length > 0 && fields.every(isTag) ? fields : undefined
+}
+
+function isAddedTag(kind: ManagedKind, wanted: KubeObject): (field: PlannedField) => boolean {
+  const map = kind.tags?.field ?? ''
+  const tags = Object.entries(ownershipTags(kind, wanted))
+  const values = new Map(tags.map(([key, value]) => [formatFieldPath([{ field: map }, { field: key }]), value]))
+  return ({ path, from, to }) => from === undefined && to !== undefined && values.get(path) === to
 }
 
 const policiesOfObject = (kind: ManagedKind, object: KubeObject) =>
@@ -190,10 +216,11 @@ async function planFor(
   return resources
 }
 
-function becauseOf(planned: PlannedResource | undefined): string {
+function becauseOf(planned: PlannedResource | undefined, isTag: (field: PlannedField) => boolean): string {
   if (!planned) return 'it could not be planned'
   if (planned.outcome === 'error') return `its plan fails: ${planned.because}`
-  const fields = planned.steps.flatMap((step) => step.fields.map(({ path }) => path))
+  const differing = planned.steps.flatMap((step) => step.fields.filter((field) => !isTag(field)))
+  const fields = differing.map(({ path }) => path)
   const which = fields.length > 0 ? ` (${fields.join(', ')})` : ''
   return `managing it would ${planned.outcome} the external resource${which}`
 }

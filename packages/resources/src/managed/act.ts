@@ -7,7 +7,7 @@ import { beginningShows, underWayFor } from './begun.js'
 import { callExternal } from './call.js'
 import { conditions, drifts } from './conditions.js'
 import { isBackingOff, loopOf, noteCorrection } from './corrections.js'
-import { createExternal, tagsFor } from './create.js'
+import { createExternal, tagsForUpdate } from './create.js'
 import type { Decision } from './decide.js'
 import { describe } from './describe.js'
 import { changedValues } from './difference.js'
@@ -185,7 +185,7 @@ function updateCall({ turn, sight, desired, rotated, removed }: Gathered, differ
     changed: withRotated(turn, changedValues(turn.kit.kind.parameters, desired, observed), rotated),
     differences,
     removed: byMap(removed),
-    tags: tagsFor(turn, desired),
+    tags: tagsForUpdate(turn, sight, desired),
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isConflict, type Json, messageOf } from '@crosstie/kube'
-import type { Created, Present } from '../external/external.js'
+import type { Created, Present, Sight } from '../external/external.js'
 import { awaitApproval, noteExecuted } from './approval.js'
 import { askedBefore, forgetAsked, noteAsked, noteRefused, repeatsByToken, toAsk } from './asked.js'
 import { beginning, underWayFor } from './begun.js'
@@ -9,17 +9,9 @@ import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
 import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
-import {
-  annotations,
-  createHistoryOf,
-  externalNameOf,
-  externalTags,
-  finalizer,
-  isDeleted,
-  tagKey,
-  withFinalizer,
-} from './meta.js'
-import { adoptionPolicyOf, isProvisionedByClass, uidTag } from './ownership.js'
+import { annotations, createHistoryOf, externalNameOf, finalizer, isDeleted, tagKey, withFinalizer } from './meta.js'
+import { adoptionPolicyOf, isProvisionedByClass, ownershipOf, uidTag } from './ownership.js'
+import { ownershipTags } from './ownership-tags.js'
 import { noteKeys } from './ownkeys.js'
 import { refuseReserved } from './reservation.js'
 import { noteGiven } from './rotation.js'
@@ -290,21 +282,22 @@ export function tagsFor(turn: Turn, forProvider: Values): Readonly<Record<string
   return { ...(forProvider[tags.field] as Record<string, string> | undefined), ...ownTags(turn) }
 }
 
+/** The same for an update. The tag with the uid is proof of a create, so a resource that others created does not get it. */
+export function tagsForUpdate(turn: Turn, observed: Sight, desired: Values): Readonly<Record<string, string>> {
+  const { kind } = turn.kit
+  if (kind.tags && observed.exists && ownershipOf(kind, turn.managed, observed) !== 'own')
+    return { ...(desired[kind.tags.field] as Record<string, string> | undefined) }
+  return tagsFor(turn, desired)
+}
+
 /** The tags that tell the resource of this object from all others. */
 export function identityTags(turn: Turn): Readonly<Record<string, string>> {
   const key = tagKey(uidTag, turn.kit.kind.tags?.keys ?? 'any')
   return { [key]: turn.managed.metadata.uid ?? '' }
 }
 
-function ownTags({ kit, managed, spec }: Turn): Readonly<Record<string, string>> {
-  const provider = spec.providerConfigRef?.name
-  const all = {
-    ...externalTags(managed, kit.kind.type.group),
-    ...(provider ? { 'crossplane-provider': provider } : {}),
-    [uidTag]: managed.metadata.uid ?? '',
-  }
-  const allowed = kit.kind.tags?.keys ?? 'any'
-  return Object.fromEntries(Object.entries(all).map(([key, value]) => [tagKey(key, allowed), value]))
+function ownTags(turn: Turn): Readonly<Record<string, string>> {
+  return { ...ownershipTags(turn.kit.kind, turn.managed), ...identityTags(turn) }
 }
 
 /**

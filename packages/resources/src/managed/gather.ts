@@ -9,6 +9,7 @@ import { differencesOf, emptyFields, leaveAlone } from './difference.js'
 import { type Identified, identify, isNameDoubtful } from './external-name.js'
 import { createdWithin, finalizer, isDeleted } from './meta.js'
 import { describeForeign, isAdopted, isForeign } from './ownership.js'
+import { withOwnershipTags } from './ownership-tags.js'
 import { type RemovedKey, removedKeys } from './ownkeys.js'
 import { rotatedSecrets } from './rotation.js'
 import { withSensitiveValues } from './secrets.js'
@@ -94,7 +95,8 @@ async function lookAtList(
   const listed = await listing.find(place, externalName, turn.state.touched, list)
   const seen = listed?.complete?.(forProvider) ?? listed
   if (!seen || seen.ready === false || seen.upToDate === false || seen.alsoDiffers?.length) return undefined
-  return differencesOf(kind.parameters, forProvider, seen.atProvider).length === 0 ? seen : undefined
+  const wanted = withOwnershipTags(turn, seen, forProvider)
+  return differencesOf(kind.parameters, wanted, seen.atProvider).length === 0 ? seen : undefined
 }
 
 const onlyLooks = (turn: Turn): boolean => turn.policies.onlyObserve && !isDeleted(turn.managed) && !turn.request
@@ -175,13 +177,14 @@ function compare(
   if (sight.differences) return { desired: forProvider, differences: sight.differences, ignored: [], immutable: [] }
   const patterns = ignoredPaths(turn)
   const { alsoDiffers = [] } = sight
-  const all = [...differencesOf(parameters, forProvider, sight.atProvider), ...alsoDiffers]
-  if (all.length === 0) return { desired: forProvider, differences: all, ignored: all, immutable: all }
+  const wanted = withOwnershipTags(turn, sight, forProvider)
+  const all = [...differencesOf(parameters, wanted, sight.atProvider), ...alsoDiffers]
+  if (all.length === 0) return { desired: wanted, differences: all, ignored: all, immutable: all }
   const immutable = all.filter(({ path }) => isImmutable(turn, path))
   if (patterns.length === 0 && immutable.length === 0) {
-    return { desired: forProvider, differences: all, ignored: [], immutable: [] }
+    return { desired: wanted, differences: all, ignored: [], immutable: [] }
   }
-  const left = leaveAlone(forProvider, patterns, sight.atProvider)
+  const left = leaveAlone(wanted, patterns, sight.atProvider)
   const alsoMinded = alsoDiffers.filter(({ path }) => !patterns.includes(path))
   const minded = [...differencesOf(parameters, left, sight.atProvider), ...alsoMinded]
   const fixed = minded.filter(({ path }) => isImmutable(turn, path))

@@ -27,11 +27,13 @@ const LOOK_MS = 250
 export const promote: Command = {
   name: 'promote',
   usage: 'crosstie promote KIND/NAME... | -f FILE|FOLDER [--dry-run] [--policies LIST]',
-  summary: 'Make observed resources managed, without any change to what they stand for.',
-  details: `Copies what was observed into spec.forProvider, plans the result against the provider, and changes
-the object only when that plan calls nobody: a resource whose managing would create, update or delete
-something is refused, with the difference. One write for each object, so an interrupted run is
-simply run again; what is managed already is left alone.`,
+  summary: 'Make observed resources managed. External resources only get ownership tags.',
+  details: `Copies the observed values into spec.forProvider, plans the result against the provider, and changes
+the object only when the plan leaves the external resource as it is. The one exception are missing
+ownership tags (crossplane-kind, crossplane-name, ...): the controllers add them, and the
+output shows them. An object with any other difference is refused, and the difference is shown.
+Each object is changed by one write, so an interrupted run can be repeated. Objects that are managed
+already stay as they are.`,
   examples: [
     { does: 'What would change', line: 'crosstie promote vpc/main --dry-run' },
     { does: 'All that was discovered', line: 'crosstie promote -f imported/' },
@@ -136,7 +138,7 @@ async function untilObserved(
   }
 }
 
-function tell({ out, paint }: Input, { kind, name, outcome, because, changes }: Promotion): void {
+function tell({ out, paint }: Input, { kind, name, outcome, because, changes, tags = [] }: Promotion): void {
   const label = objectName(kind.type, name)
   if (outcome === 'already') {
     out(`${label} is managed already`)
@@ -152,6 +154,7 @@ function tell({ out, paint }: Input, { kind, name, outcome, because, changes }: 
     const values = [from, to].filter((value) => value !== undefined).map((value) => stringify(value))
     out(`  ${sign} spec.${path}: ${values.join(' → ')}`)
   }
+  for (const { path, to } of tags) out(`  + external resource ${path}: ${stringify(to)}`)
 }
 
 async function show({ values, out, err, paint }: Input, where: Destination, done: readonly Promotion[]): Promise<void> {
@@ -179,7 +182,8 @@ function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObjec
   return { apiVersion, kind, metadata: stated, spec: deletionPolicy === 'Delete' ? rest : { deletionPolicy, ...rest } }
 }
 
-function forPrograms({ kind, name, outcome, because, changes, plan }: Promotion) {
+function forPrograms({ kind, name, outcome, because, changes, tags, plan }: Promotion) {
   const { group, version } = kind.type
-  return { group, version, kind: kind.type.kind, name, outcome, because, changes, ...(plan ? { plan } : {}) }
+  const told = { group, version, kind: kind.type.kind, name, outcome, because, changes }
+  return { ...told, ...(tags ? { tags } : {}), ...(plan ? { plan } : {}) }
 }
