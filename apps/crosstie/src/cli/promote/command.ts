@@ -184,6 +184,6 @@ function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObjec
 
 function forPrograms({ kind, name, outcome, because, changes, tags, plan }: Promotion) {
   const { group, version } = kind.type
-  const told = { group, version, kind: kind.type.kind, name, outcome, because, changes }
-  return { ...told, ...(tags ? { tags } : {}), ...(plan ? { plan } : {}) }
+  const promotion = { group, version, kind: kind.type.kind, name, outcome, because, changes }
+  return { ...promotion, ...(tags ? { tags } : {}), ...(plan ? { plan } : {}) }
 }
