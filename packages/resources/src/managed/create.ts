@@ -9,7 +9,16 @@ import { conditions } from './conditions.js'
 import { differencesOf, mergeInit } from './difference.js'
 import type { Gathered } from './gather.js'
 import type { Next } from './kit.js'
-import { annotations, createHistoryOf, externalNameOf, finalizer, isDeleted, tagKey, withFinalizer } from './meta.js'
+import {
+  annotations,
+  createHistoryOf,
+  externalNameOf,
+  finalizer,
+  isDeleted,
+  tagKey,
+  tagsIn,
+  withFinalizer,
+} from './meta.js'
 import { adoptionPolicyOf, isProvisionedByClass, ownershipOf, uidTag } from './ownership.js'
 import { ownershipTags } from './ownership-tags.js'
 import { noteKeys } from './ownkeys.js'
@@ -279,14 +288,14 @@ function createToken({ managed }: Turn): string {
 export function tagsFor(turn: Turn, forProvider: Values): Readonly<Record<string, string>> {
   const { tags } = turn.kit.kind
   if (!tags) return {}
-  return { ...(forProvider[tags.field] as Record<string, string> | undefined), ...ownTags(turn) }
+  return { ...tagsIn(forProvider, tags.field), ...ownTags(turn) }
 }
 
 /** The same for an update. The tag with the uid is proof of a create, so a resource that others created does not get it. */
 export function tagsForUpdate(turn: Turn, observed: Sight, desired: Values): Readonly<Record<string, string>> {
   const { kind } = turn.kit
   if (kind.tags && observed.exists && ownershipOf(kind, turn.managed, observed) !== 'own')
-    return { ...(desired[kind.tags.field] as Record<string, string> | undefined) }
+    return tagsIn(desired, kind.tags.field)
   return tagsFor(turn, desired)
 }
 

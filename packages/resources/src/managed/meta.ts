@@ -1,4 +1,4 @@
-import { type KubeObject, type ObjectMeta, type OwnerReference, parseGoDuration } from '@crosstie/kube'
+import { isObject, type KubeObject, type ObjectMeta, type OwnerReference, parseGoDuration } from '@crosstie/kube'
 
 /** What a managed resource says in its metadata. */
 
@@ -226,6 +226,13 @@ function withoutNotes(object: KubeObject): Readonly<Record<string, string>> {
 function sameStrings(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
   const keys = Object.keys(a)
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+/** The tags in a field of forProvider or atProvider. */
+export function tagsIn(values: Readonly<Record<string, unknown>>, field: string): Readonly<Record<string, string>> {
+  const held = values[field]
+  const isTag = (entry: readonly [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'
+  return isObject(held) ? Object.fromEntries(Object.entries(held).filter(isTag)) : {}
 }
 
 /** Tags by which anybody can tell what an external resource belongs to (MR13). */

@@ -2,7 +2,7 @@ import { getOwn, type KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Present } from '../external/external.js'
 import { leaveAlone } from './difference.js'
-import { externalTags, isDeleted, tagKey } from './meta.js'
+import { externalTags, isDeleted, tagKey, tagsIn } from './meta.js'
 import { ownershipOf } from './ownership.js'
 import { managedSpecOf, type Turn, type Values } from './turn.js'
 
@@ -31,7 +31,7 @@ export function withOwnershipTags(turn: Turn, observed: Present, forProvider: Va
   const missing = missingTags(turn, observed.atProvider, kind.tags.field)
   if (Object.keys(missing).length === 0) return forProvider
   const { field } = kind.tags
-  return { ...forProvider, [field]: { ...missing, ...(forProvider[field] as Tags | undefined) } }
+  return { ...forProvider, [field]: { ...missing, ...tagsIn(forProvider, field) } }
 }
 
 /**
@@ -40,10 +40,10 @@ export function withOwnershipTags(turn: Turn, observed: Present, forProvider: Va
  */
 function missingTags({ kit, managed, spec }: Turn, atProvider: Values, field: string): Tags {
   const wanted = ownershipTags(kit.kind, managed)
-  const held = (atProvider[field] ?? {}) as Tags
+  const held = tagsIn(atProvider, field)
   if (Object.entries(wanted).some(([key, value]) => (getOwn(held, key) ?? value) !== value)) return {}
   const missing = Object.fromEntries(Object.entries(wanted).filter(([key]) => getOwn(held, key) === undefined))
   const ignored = kit.features.ignoreChanges ? (spec.ignoreChanges ?? []) : []
-  const left = leaveAlone({ [field]: missing }, ignored, atProvider)[field] as Tags | undefined
-  return Object.fromEntries(Object.entries(missing).filter(([key]) => getOwn(left ?? {}, key) !== undefined))
+  const left = tagsIn(leaveAlone({ [field]: missing }, ignored, atProvider), field)
+  return Object.fromEntries(Object.entries(missing).filter(([key]) => getOwn(left, key) !== undefined))
 }

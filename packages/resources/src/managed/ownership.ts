@@ -2,7 +2,7 @@ import type { KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from '../definition/define.js'
 import type { Present } from '../external/external.js'
 import { effectiveName } from './identity.js'
-import { annotationOf, annotations, createHistoryOf, tagKey } from './meta.js'
+import { annotationOf, annotations, createHistoryOf, tagKey, tagsIn } from './meta.js'
 import type { Turn } from './turn.js'
 
 /** Whether an object may manage an external resource that it did not create. */
@@ -39,8 +39,7 @@ export const uidTag = 'crosstie-uid'
 /** The uid in the ownership tag of an observed resource; undefined without such a tag. */
 export function taggedUid({ tags }: Pick<ManagedKind, 'tags'>, { atProvider }: Present): string | undefined {
   if (!tags) return undefined
-  const held = atProvider[tags.field] as Readonly<Record<string, string>> | undefined
-  return held?.[tagKey(uidTag, tags.keys)] || undefined
+  return tagsIn(atProvider, tags.field)[tagKey(uidTag, tags.keys)] || undefined
 }
 
 /**
