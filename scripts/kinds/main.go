@@ -1,7 +1,7 @@
 // Writes the compact table of the Go types behind the built-in kinds: names,
 // types and numbers, from reflection and the OpenAPI definitions' facts.
 //
-//	cd scripts/kinds && go run . > ../../packages/apiserver/src/builtin/types.generated.ts
+//	cd scripts/kinds && go run . > ../../packages/apiserver/src/gotypes/types.generated.ts
 package main
 
 import (

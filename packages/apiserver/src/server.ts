@@ -18,18 +18,18 @@ import { authenticated, MASTERS, type UserInfo } from './access/user.js'
 import { checkedKindsOf, ExtensibleAdmission } from './admission/extensible.js'
 import { checkExpression, checkTypes } from './admission/policies/check.js'
 import { runPolicyStatus } from './admission/policies/status.js'
-import { DefinitionLifecycle } from './definitions/lifecycle.js'
+import { DefinitionLifecycle } from './controllers/crd-lifecycle.js'
+import { EventExpiry } from './controllers/event-expiry.js'
+import { GarbageCollector } from './controllers/garbage-collector.js'
+import { NamespaceLifecycle } from './controllers/namespaces.js'
 import { validateCrd } from './definitions/validate.js'
-import type { Engine } from './engine.js'
-import { GarbageCollector } from './garbage/collector.js'
-import { EventExpiry } from './garbage/events.js'
-import { NamespaceLifecycle } from './garbage/namespaces.js'
+import { ServerMetrics } from './http/metrics.js'
 import { pagesOf } from './http/pages.js'
 import { type Site, serve } from './http/serve.js'
 import { LocalClient } from './local.js'
-import { ServerMetrics } from './metrics.js'
 import { builtIn } from './serving/built-in.js'
-import { Registry } from './serving/registry.js'
+import type { Engine } from './serving/engine.js'
+import { KindRegistry } from './serving/registry.js'
 import { defaultKeyFile } from './store/durable.js'
 import { openStore } from './store/index.js'
 import type { Store } from './store/store.js'
@@ -162,7 +162,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   })
   const staticTokens = await readTokens(options.tokenFile, log)
   const authenticator = new Authenticator({ tokens, staticTokens, clock })
-  const registry = new Registry(builtIn(authorizer, authenticator, validateCrd, checkExpression))
+  const registry = new KindRegistry(builtIn(authorizer, authenticator, validateCrd, checkExpression))
   const hub = new Hub(store)
   const admission = new ExtensibleAdmission({ store, registry, authorizer, newId: randomUUID })
   const engine: Engine = { store, registry, hub, clock, admission, authorizer }

@@ -1,5 +1,5 @@
 import { type Client, equal, isObject, type KubeObject, type LabelSelector, selectorOf } from '@crosstie/kube'
-import { type Sleep, Work } from '../work.js'
+import { type Sleep, WorkQueue } from '../workqueue.js'
 import { Followed } from './follow.js'
 import { CLUSTER_ROLES } from './kinds.js'
 
@@ -48,7 +48,7 @@ export async function runAggregation({ client, failed, sleep }: ControllerOption
     const applied = { apiVersion: role.apiVersion, kind: role.kind, metadata: { name }, rules }
     await client.apply(CLUSTER_ROLES, applied, { fieldManager: FIELD_MANAGER, force: true, signal })
   }
-  const work = new Work(reconcile, (name, error) => failed(`aggregate ClusterRole ${name}`, error), {
+  const work = new WorkQueue(reconcile, (name, error) => failed(`aggregate ClusterRole ${name}`, error), {
     signal,
     pause: sleep,
   })

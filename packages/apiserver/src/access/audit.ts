@@ -1,8 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { attempt, type Clock, microTimestamp, stringify } from '@crosstie/kube'
-import { userFields } from './reviews.js'
-import type { UserInfo } from './user.js'
+import { type UserInfo, userFields } from './user.js'
 
 const MAX_BYTES = 100 * 1024 * 1024
 const MAX_BACKUPS = 10

@@ -1,5 +1,5 @@
 import { type Client, isExpired, type KubeObject, type ListOptions, type ResourceType } from '@crosstie/kube'
-import { type Sleep, sleep } from '../work.js'
+import { type Sleep, sleep } from '../workqueue.js'
 
 const RETRY_MIN = 100
 const RETRY_MAX = 30_000

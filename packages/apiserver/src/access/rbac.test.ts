@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type KubeObject, StatusError } from '@crosstie/kube'
 import fc from 'fast-check'
-import { type Attributes, forbiddenError } from './authorize.js'
-import { guardBinding, guardRole } from './escalation.js'
-import { RbacAuthorizer } from './rbac.js'
 import {
   answerLocalSubjectAccessReview,
   answerSelfSubjectAccessReview,
   answerSelfSubjectRulesReview,
   answerSubjectAccessReview,
-} from './reviews.js'
+} from '../builtin/access-reviews.js'
+import { guardBinding, guardRole } from '../builtin/escalation.js'
+import { type Attributes, forbiddenError } from './authorize.js'
+import { RbacAuthorizer } from './rbac.js'
 import { type PolicyRule, ruleAllows, uncovered } from './rules.js'
 import { FakeObjects } from './testing.js'
 

@@ -1,4 +1,4 @@
-import { type Sleep, sleep } from '../work.js'
+import { type Sleep, sleep } from '../workqueue.js'
 import type { Pki } from './pki.js'
 
 /** Leaves are issued anew 30 days before they end, so twice a day is plenty. */

@@ -1,5 +1,5 @@
 import { ignoring, isAlreadyExists, isNotFound, isObject, type KubeObject, type WriteOptions } from '@crosstie/kube'
-import { Work } from '../work.js'
+import { WorkQueue } from '../workqueue.js'
 import type { ControllerOptions } from './aggregation.js'
 import { Followed } from './follow.js'
 import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from './kinds.js'
@@ -47,7 +47,7 @@ class ServiceAccounts {
     const { client, failed, sleep } = this.#options
     const signal = this.#signal
     const spawn = (what: string, work: (key: string) => Promise<void>) =>
-      new Work(work, (key, error) => failed(`${what} ${key}`, error), { signal, pause: sleep })
+      new WorkQueue(work, (key, error) => failed(`${what} ${key}`, error), { signal, pause: sleep })
     const accounts = spawn('create the default ServiceAccount of', (namespace) => this.#ensureAccount(namespace))
     const bundles = spawn(`write ${ROOT_CA} of`, (namespace) => this.#ensureBundle(namespace))
     const secrets = spawn('fill the token Secret', (key) => this.#fillSecret(key))

@@ -20,6 +20,16 @@ export function authenticated(user: UserInfo): UserInfo {
   return { ...user, groups: [...user.groups, AUTHENTICATED] }
 }
 
+/** The authentication.k8s.io form of a user. */
+export function userFields({ name, uid, groups, extra }: UserInfo): Record<string, unknown> {
+  return {
+    username: name,
+    ...(uid ? { uid } : {}),
+    ...(groups.length > 0 ? { groups } : {}),
+    ...(extra && Object.keys(extra).length > 0 ? { extra } : {}),
+  }
+}
+
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 
 export function serviceAccountUser(namespace: string, name: string): string {

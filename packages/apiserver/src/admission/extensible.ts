@@ -1,7 +1,7 @@
 import { apiVersionOf, type KubeObject, parseApiVersion, type ResourceType } from '@crosstie/kube'
 import type { Authorizer } from '../access/authorize.js'
-import type { Admission, AdmissionAttributes } from '../engine.js'
-import type { Registry } from '../serving/registry.js'
+import type { Admission, AdmissionAttributes } from '../serving/engine.js'
+import type { KindRegistry } from '../serving/registry.js'
 import type { Store } from '../store/store.js'
 import type { CheckedKinds } from './policies/check.js'
 import type { ParamKinds } from './policies/params.js'
@@ -10,7 +10,7 @@ import { Webhooks } from './webhooks/webhooks.js'
 
 export interface ExtensibleOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
-  readonly registry: Registry
+  readonly registry: KindRegistry
   readonly authorizer: Authorizer
   readonly newId: () => string
 }
@@ -46,7 +46,7 @@ export class ExtensibleAdmission implements Admission {
 }
 
 /** What admission asks of the registry. */
-export function kindsOf(registry: Registry): ParamKinds {
+export function kindsOf(registry: KindRegistry): ParamKinds {
   const addresses = (group: string, resource: string): ResourceType[] => {
     const definition = registry.definition(group, resource)
     return (definition?.versions ?? []).map(({ name }) => registry.resolve(group, name, resource)!.type)
@@ -73,7 +73,7 @@ export function kindsOf(registry: Registry): ParamKinds {
 }
 
 /** What the type checking of policies asks of the registry. */
-export function checkedKindsOf(registry: Registry): CheckedKinds {
+export function checkedKindsOf(registry: KindRegistry): CheckedKinds {
   return {
     resolve: (group, version, resource) => registry.resolve(group, version, resource)?.type,
     find: kindsOf(registry).find,
@@ -81,7 +81,7 @@ export function checkedKindsOf(registry: Registry): CheckedKinds {
   }
 }
 
-async function convert(registry: Registry, object: KubeObject, to: ResourceType): Promise<KubeObject> {
+async function convert(registry: KindRegistry, object: KubeObject, to: ResourceType): Promise<KubeObject> {
   if (object.apiVersion === apiVersionOf(to)) return object
   const from = parseApiVersion(object.apiVersion)?.group ?? ''
   const definition = registry.definition(to.group, to.resource)

@@ -1,6 +1,6 @@
 import { forbidden, type KubeObject, notFound, StatusError } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
-import type { WriteRequest } from '../verbs/request.js'
+import type { Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 
 /** Nothing is created in a namespace that is not there, or that is on its way out. */
 export function checkNamespaceOpen(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): void {

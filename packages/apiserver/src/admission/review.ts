@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
-import type { AdmissionAttributes, Engine } from '../engine.js'
-import type { WriteRequest } from '../verbs/request.js'
-import { complete } from './decode.js'
+import { complete } from '../decode/decode.js'
+import type { AdmissionAttributes, Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 
 export interface Review {
   mutate(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { badRequest, invalid, type KubeObject, StatusError } from '@crosstie/kube'
-import { UnfitError } from '../admission/unfit.js'
+import { DecodeError } from '../definitions/decode-error.js'
 import type { Definition, WriteContext } from '../definitions/definition.js'
 import { decodeJson } from '../wire/json.js'
 import { builtinDefinitions, type Helpers } from './index.js'
@@ -56,7 +56,7 @@ function decodeOrRefuse({ strategy, names }: Definition, value: KubeObject, unkn
   try {
     return strategy.decode!(value, 'v1', unknown)
   } catch (error) {
-    if (!(error instanceof UnfitError)) throw error
+    if (!(error instanceof DecodeError)) throw error
     throw badRequest(`${names.kind} in version "v1" cannot be handled as a ${names.kind}: ${error.message}`)
   }
 }

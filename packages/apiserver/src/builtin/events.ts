@@ -1,10 +1,10 @@
 import { append, equal, type FieldError, fieldErrors, type KubeObject, since } from '@crosstie/kube'
 import type { Column, Definition, Strategy, WriteContext } from '../definitions/definition.js'
+import { decodeTyped } from '../gotypes/typed.js'
 import { column } from './columns.js'
 import { immutable } from './core.js'
 import { defineKind } from './kind.js'
 import { dnsSubdomainErrors, qualifiedName } from './names.js'
-import { decodeTyped } from './typed.js'
 
 const CORE = 'io.k8s.api.core.v1.Event'
 const EVENTS = 'io.k8s.api.events.v1.Event'

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '@crosstie/kube'
 import fc from 'fast-check'
-import { UnfitError } from '../admission/unfit.js'
+import { DecodeError } from '../definitions/decode-error.js'
 import type { Definition, WriteContext } from '../definitions/definition.js'
-import { type GoType, goStruct } from './go-type.js'
+import { type GoType, goStruct } from '../gotypes/go-type.js'
+import { modelOf } from '../gotypes/models.js'
 import { builtinDefinitions, type Helpers } from './index.js'
-import { modelOf } from './models.js'
 
 const definitions = builtinDefinitions({
   answers: {},
@@ -68,7 +68,7 @@ function decode({ strategy }: Definition, value: unknown): KubeObject | undefine
   try {
     return strategy.decode!(value as KubeObject, 'v1', [])
   } catch (error) {
-    if (error instanceof UnfitError) return undefined
+    if (error instanceof DecodeError) return undefined
     throw error
   }
 }

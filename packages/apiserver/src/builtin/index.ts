@@ -10,11 +10,11 @@ import { bindingKinds, type EscalationCheck, roleKinds } from './rbac.js'
 import { type Answers, reviewKinds } from './reviews.js'
 import { webhookKinds } from './webhooks.js'
 
+export { decodeTyped, TypedDecodeError } from '../gotypes/typed.js'
 export type { ExpressionCheck, ExpressionScope, ExpressionUse } from './admission-rules.js'
 export type { CrdValidation } from './crd.js'
 export type { EscalationCheck } from './rbac.js'
 export { type Answers, tokenRequestKind } from './reviews.js'
-export { decodeTyped, TypedDecodeError } from './typed.js'
 
 /** What the built-in kinds need from other rooms. */
 export interface Helpers {

@@ -1,11 +1,11 @@
 import type { KubeObject } from '@crosstie/kube'
 import { append } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { UnfitError } from '../admission/unfit.js'
+import { DecodeError } from '../definitions/decode-error.js'
 import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
+import { schemaOfModel } from '../gotypes/schema.js'
+import { decodeTyped, TypedDecodeError } from '../gotypes/typed.js'
 import { ageColumn, nameColumn } from './columns.js'
-import { schemaOfModel } from './schema.js'
-import { decodeTyped, TypedDecodeError } from './typed.js'
 
 /** An object on its way through the server: its fields may be changed. */
 export type Draft = Record<string, unknown>
@@ -91,7 +91,7 @@ function decoder({ model, defaults, keepsEmpty }: Kind): NonNullable<Strategy['d
       return decoded.object as unknown as KubeObject
     } catch (error) {
       if (!(error instanceof TypedDecodeError)) throw error
-      throw new UnfitError(error.message)
+      throw new DecodeError(error.message)
     }
   }
 }

@@ -12,7 +12,7 @@ import {
   validateAnnotations,
   validateLabels,
 } from '@crosstie/kube'
-import { type ClientConfig, Endpoint } from '../admission/webhooks/call.js'
+import { type ClientConfig, Endpoint } from '../transport/webhook-call.js'
 import type { CustomResourceDefinition } from './crd.js'
 import type { Definition } from './definition.js'
 import { goType } from './scale.js'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { apiVersionOf } from '@crosstie/kube'
 import type { Definition, Verb, Version } from '../definitions/definition.js'
 import { byPriority } from '../definitions/versions.js'
-import type { Registry } from '../serving/registry.js'
+import type { KindRegistry } from '../serving/registry.js'
 
 // The order in which the real server lists what we serve of its groups; CRDs' groups follow by name.
 const groupOrder = [
@@ -21,7 +21,7 @@ interface Group {
 }
 
 /** Groups with their served versions, the preferred one first. */
-export function groupsOf(registry: Registry): readonly Group[] {
+export function groupsOf(registry: KindRegistry): readonly Group[] {
   const versions = new Map<string, Set<string>>()
   for (const { group, versions: served } of registry.definitions()) {
     if (group === '') continue
@@ -48,11 +48,11 @@ export function apiVersions(serverAddress: string): unknown {
   }
 }
 
-export function apiGroupList(registry: Registry): unknown {
+export function apiGroupList(registry: KindRegistry): unknown {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(registry).map(groupBody) }
 }
 
-export function apiGroup(registry: Registry, name: string): unknown {
+export function apiGroup(registry: KindRegistry, name: string): unknown {
   const group = groupsOf(registry).find((candidate) => candidate.name === name)
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) }
 }
@@ -62,7 +62,7 @@ function groupBody({ name, versions }: Group) {
   return { name, versions: all, preferredVersion: all[0] }
 }
 
-export function apiResourceList(registry: Registry, group: string, version: string): unknown {
+export function apiResourceList(registry: KindRegistry, group: string, version: string): unknown {
   const definitions = servedIn(registry, group, version)
   if (definitions.length === 0) return undefined
   return {
@@ -74,7 +74,7 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   }
 }
 
-function servedIn(registry: Registry, group: string, version: string): readonly Definition[] {
+function servedIn(registry: KindRegistry, group: string, version: string): readonly Definition[] {
   return registry
     .definitions()
     .filter((one) => one.group === group && one.versions.some(({ name }) => name === version))
@@ -160,7 +160,7 @@ function storageVersionHash({ group, storage, names }: Definition): string {
 }
 
 /** apidiscovery.k8s.io/v2: everything in one answer, for /api (core) or /apis. */
-export function aggregatedDiscovery(registry: Registry, core: boolean, apiVersion: string): unknown {
+export function aggregatedDiscovery(registry: KindRegistry, core: boolean, apiVersion: string): unknown {
   const groups = core ? [{ name: '', versions: ['v1'] }] : groupsOf(registry)
   return {
     kind: 'APIGroupDiscoveryList',

@@ -1,5 +1,7 @@
 import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
-import { unrecognized } from '../admission/decode.js'
+import { unrecognized } from '../decode/decode.js'
+import { Pace } from '../serving/pace.js'
+import type { Body, Request, WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
 import type { Exchange } from '../transport/exchange.js'
 import { create } from '../verbs/create.js'
@@ -7,9 +9,7 @@ import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import { get } from '../verbs/get.js'
 import { list } from '../verbs/list.js'
-import { Pace } from '../verbs/pace.js'
 import { type PatchType, patch } from '../verbs/patch.js'
-import type { Body, Request, WriteRequest } from '../verbs/request.js'
 import { getScale, patchScale, updateScale } from '../verbs/scale.js'
 import { issueToken, tokenRequest } from '../verbs/token.js'
 import { update } from '../verbs/update.js'
@@ -29,12 +29,12 @@ import {
   writeParameters,
 } from './parameters.js'
 import { type ResourceRoute, truthy } from './route.js'
-import type { Call } from './serve.js'
+import type { ResourceCall } from './serve.js'
 import { type IncludeObject, scaleTable } from './table.js'
 import { serveWatch } from './watch.js'
 
 /** What each verb does over HTTP, by `verb` or `verb/subresource`. */
-export const methods: Record<string, (call: Call) => Promise<void>> = {
+export const methods: Record<string, (call: ResourceCall) => Promise<void>> = {
   get: serveGet,
   list: serveList,
   watch: serveWatchCall,
@@ -68,20 +68,20 @@ async function sendScale(out: Reply, scale: KubeObject): Promise<void> {
   else await sendValue(out, 200, scale)
 }
 
-async function serveGet(call: Call): Promise<void> {
+async function serveGet(call: ResourceCall): Promise<void> {
   const out = reply(call)
   checkExport(call.route.query)
   const view = await get(call.site.engine, requestOf(call), call.route.query.get('resourceVersion') ?? '')
   await sendView(out, call.served, 200, view)
 }
 
-async function serveList(call: Call): Promise<void> {
+async function serveList(call: ResourceCall): Promise<void> {
   const parameters = listParameters(call.route.query)
   const out = reply(call)
   await sendListing(out, call.served, await list(call.site.engine, requestOf(call), parameters))
 }
 
-async function serveWatchCall(call: Call): Promise<void> {
+async function serveWatchCall(call: ResourceCall): Promise<void> {
   const { site, exchange, route } = call
   const parameters = watchParameters(route.query)
   const out: Reply = {
@@ -92,7 +92,7 @@ async function serveWatchCall(call: Call): Promise<void> {
   serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
 }
 
-async function serveCreate(call: Call): Promise<void> {
+async function serveCreate(call: ResourceCall): Promise<void> {
   const out = reply(call)
   // What the URL names is nothing to a create: the body names it.
   const request = writeOf(call, 'CreateOptions', '')
@@ -100,14 +100,14 @@ async function serveCreate(call: Call): Promise<void> {
   await sendView(out, call.served, 201, outcome)
 }
 
-async function serveToken(call: Call): Promise<void> {
+async function serveToken(call: ResourceCall): Promise<void> {
   const request = writeOf(call, 'CreateOptions')
   const out = reply(call)
   const body = await bodyOf({ ...call, served: tokenRequest })
   await sendValue(out, 201, await issueToken(call.site.engine, call.site.tokens, request, body))
 }
 
-async function serveUpdate(call: Call): Promise<void> {
+async function serveUpdate(call: ResourceCall): Promise<void> {
   requireName(call)
   const out = reply(call)
   const request = writeOf(call, 'UpdateOptions')
@@ -115,7 +115,7 @@ async function serveUpdate(call: Call): Promise<void> {
   await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
 }
 
-async function servePatch(call: Call): Promise<void> {
+async function servePatch(call: ResourceCall): Promise<void> {
   const type = patchTypeOf(call)
   requireName(call)
   const out = reply(call)
@@ -125,7 +125,7 @@ async function servePatch(call: Call): Promise<void> {
 }
 
 /** Only custom resources come here without one: built-in kinds have no such method for a collection. */
-function requireName({ route: { name } }: Call): void {
+function requireName({ route: { name } }: ResourceCall): void {
   if (name === '') throw badRequest('name must be provided')
 }
 
@@ -137,7 +137,7 @@ const patchTypes: Record<string, PatchType> = {
 }
 
 /** Looked at before how the answer is to be written. */
-function patchTypeOf({ exchange, served }: Call): PatchType {
+function patchTypeOf({ exchange, served }: ResourceCall): PatchType {
   const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
   const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
   const type = patchTypes[contentType]
@@ -148,7 +148,7 @@ function patchTypeOf({ exchange, served }: Call): PatchType {
   return type
 }
 
-async function patchCall(call: Call, type: PatchType) {
+async function patchCall(call: ResourceCall, type: PatchType) {
   const { exchange } = call
   const parameters = writeParameters('PatchOptions', call.route.query, exchange.headers['user-agent'])
   checkPatchOptions(type, call, parameters)
@@ -158,7 +158,7 @@ async function patchCall(call: Call, type: PatchType) {
   return { request: { ...requestOf(call), ...parameters } satisfies WriteRequest, body }
 }
 
-function checkPatchOptions(type: PatchType, { route }: Call, { force }: WriteParameters): void {
+function checkPatchOptions(type: PatchType, { route }: ResourceCall, { force }: WriteParameters): void {
   const options = { group: 'meta.k8s.io', kind: 'PatchOptions' }
   if (type !== 'apply' && force !== undefined) {
     throw invalid(options, '', [fieldErrors.forbidden('force', 'may not be specified for non-apply patch')])
@@ -168,7 +168,7 @@ function checkPatchOptions(type: PatchType, { route }: Call, { force }: WritePar
   }
 }
 
-async function serveDelete(call: Call): Promise<void> {
+async function serveDelete(call: ResourceCall): Promise<void> {
   const out = reply(call)
   const { request, options } = await deleteCall(call)
   const deletion = await remove(call.site.engine, request, options)
@@ -176,14 +176,14 @@ async function serveDelete(call: Call): Promise<void> {
   else await sendValue(out, 200, deletion.status)
 }
 
-async function serveDeleteCollection(call: Call): Promise<void> {
+async function serveDeleteCollection(call: ResourceCall): Promise<void> {
   const out = reply(call)
   const { request, options } = await deleteCall(call)
   const listing = await removeAll(call.site.engine, request, listParameters(call.route.query), options)
   await sendListing(out, call.served, listing)
 }
 
-async function deleteCall(call: Call): Promise<{ request: WriteRequest; options: DeleteOptions }> {
+async function deleteCall(call: ResourceCall): Promise<{ request: WriteRequest; options: DeleteOptions }> {
   // Where there is a body, the real server does not look at the URL: not even for dryRun.
   const given = (await deleteBody(call)) ?? fromQuery(call.route.query)
   const { dryRun, ...options } = checkedDeleteOptions(given)
@@ -191,7 +191,7 @@ async function deleteCall(call: Call): Promise<{ request: WriteRequest; options:
   return { request: { ...requestOf(call), ...parameters, dryRun }, options }
 }
 
-async function deleteBody(call: Call): Promise<Record<string, unknown> | undefined> {
+async function deleteBody(call: ResourceCall): Promise<Record<string, unknown> | undefined> {
   const bytes = await call.exchange.body()
   if (bytes.length === 0) return undefined
   const value = deleteOptionsIn(bytes, bodyType(call.exchange.headers['content-type']))
@@ -257,7 +257,7 @@ function checkedDeleteOptions(given: Record<string, unknown>): DeleteOptions & {
   }
 }
 
-function requestOf({ served, route, user, warnings, annotations, exchange }: Call): Request {
+function requestOf({ served, route, user, warnings, annotations, exchange }: ResourceCall): Request {
   const { name, subresource } = route
   const namespace = served.definition.namespaced ? route.namespace : ''
   return {
@@ -273,7 +273,7 @@ function requestOf({ served, route, user, warnings, annotations, exchange }: Cal
   }
 }
 
-function writeOf(call: Call, kind: string, name = call.route.name): WriteRequest {
+function writeOf(call: ResourceCall, kind: string, name = call.route.name): WriteRequest {
   const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
   const { served, namespace, subresource, user, warnings, annotations, signal, pace } = requestOf(call)
   const { dryRun, fieldManager, fieldManagerNamed, fieldValidation } = parameters
@@ -295,7 +295,7 @@ function writeOf(call: Call, kind: string, name = call.route.name): WriteRequest
   }
 }
 
-async function bodyOf({ exchange, served }: Call): Promise<Body> {
+async function bodyOf({ exchange, served }: ResourceCall): Promise<Body> {
   const type = bodyType(exchange.headers['content-type'])
   const bytes = await exchange.body()
   try {
@@ -357,7 +357,7 @@ function fromYaml(raw: Buffer): Body {
   return { ...decodeYaml(raw, { strict: true, limited: true }), raw }
 }
 
-function reply({ exchange, route, served, warnings, site }: Call): Reply {
+function reply({ exchange, route, served, warnings, site }: ResourceCall): Reply {
   const media = mediaFor(exchange, route, served)
   const include = route.query.get('includeObject') || 'Metadata'
   if (media.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {

@@ -5,8 +5,7 @@ import { type Attributes, type Authorizer, forbiddenError } from '../access/auth
 import { impersonatorOf, MisplacedImpersonation } from '../access/impersonate.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
 import { ANONYMOUS, MASTERS, type UserInfo } from '../access/user.js'
-import type { Engine } from '../engine.js'
-import type { ServerMetrics } from '../metrics.js'
+import type { Engine } from '../serving/engine.js'
 import type { Served } from '../serving/served.js'
 import type { Exchange } from '../transport/exchange.js'
 import type { Demand } from '../transport/limits.js'
@@ -14,6 +13,7 @@ import { asStatusError, sendError } from './encode.js'
 import { identify } from './gate.js'
 import { errorMedia, readable } from './media.js'
 import { methods } from './methods.js'
+import type { ServerMetrics } from './metrics.js'
 import { checkTimeout } from './parameters.js'
 import { sendText, servePath } from './paths.js'
 import { type PathRoute, type ResourceRoute, routeOf } from './route.js'
@@ -38,7 +38,7 @@ export interface Site {
 export type Page = (exchange: Exchange, route: PathRoute) => Promise<void> | void
 
 /** A resource request with everything known about it. */
-export interface Call {
+export interface ResourceCall {
   readonly site: Site
   readonly exchange: Exchange
   readonly route: ResourceRoute
@@ -67,7 +67,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
     exchange.admit({ name: requesterName(user, exchange), exempt: user.groups.includes(MASTERS) }, demandOf(route))
     authorize(site, exchange, user, route)
     if (!('resource' in route)) return await servePath(site, exchange, route)
-    const call: Call = { site, exchange, route, served: resolve(site, route), user, warnings, annotations }
+    const call: ResourceCall = { site, exchange, route, served: resolve(site, route), user, warnings, annotations }
     warnIfDeprecated(call)
     await methodOf(call)(call)
   } catch (error) {
@@ -142,7 +142,7 @@ export function resourceNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
 }
 
-function methodOf(call: Call): (call: Call) => Promise<void> {
+function methodOf(call: ResourceCall): (call: ResourceCall) => Promise<void> {
   const { verb, subresource, name, namespaced } = call.route
   const { definition, type } = call.served
   const method = getOwn(methods, subresource ? `${verb}/${subresource}` : verb)
@@ -159,7 +159,7 @@ function methodOf(call: Call): (call: Call) => Promise<void> {
  * Built-in kinds are reached by method: creating needs a collection, changing a name, and HEAD is none of theirs. Custom
  * ones are reached by verb.
  */
-function misplaced({ route: { verb, name, subresource }, exchange: { method }, served }: Call): boolean {
+function misplaced({ route: { verb, name, subresource }, exchange: { method }, served }: ResourceCall): boolean {
   if (served.definition.crd) return false
   if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) return true
   if (subresource) return false
@@ -182,18 +182,18 @@ export function methodUnknown(): StatusError {
   return new StatusError(405, 'MethodNotAllowed', message, { details: {} })
 }
 
-function methodNotAllowed({ served, route }: Call): StatusError {
+function methodNotAllowed({ served, route }: ResourceCall): StatusError {
   if (!served.definition.crd) return methodUnknown()
   const { group, resource: kind } = served.type
   const message = `${route.verb} is not supported on resources of kind "${kind}.${group}"`
   return new StatusError(405, 'MethodNotAllowed', message, { details: { group, kind } })
 }
 
-function offered({ served, route }: Call): boolean {
+function offered({ served, route }: ResourceCall): boolean {
   return route.subresource !== '' || (served.definition.verbs as readonly string[]).includes(route.verb)
 }
 
-function warnIfDeprecated({ served, warnings }: Call): void {
+function warnIfDeprecated({ served, warnings }: ResourceCall): void {
   const { deprecated, deprecationWarning } = served.version
   if (deprecated) warnings.push(deprecationWarning ?? `${served.apiVersion} ${served.type.kind} is deprecated`)
 }

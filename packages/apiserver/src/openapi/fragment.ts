@@ -1,5 +1,5 @@
-import { modelOf } from '../builtin/models.js'
 import type { Definition, Version } from '../definitions/definition.js'
+import { modelOf } from '../gotypes/models.js'
 import { customDocument } from './custom.js'
 import { Part } from './part.js'
 import { pathsOf } from './paths.js'

@@ -1,2 +1,1 @@
 export { type OpenApiDocument, type OpenApiV2Document, openApiV2, openApiV3, openApiV3Index } from './document.js'
-export { openApiPages } from './pages.js'

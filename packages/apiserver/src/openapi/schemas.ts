@@ -1,5 +1,5 @@
-import { describe } from '../builtin/descriptions.js'
-import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
+import { describe } from '../gotypes/descriptions.js'
+import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from '../gotypes/go-type.js'
 
 /** OpenAPI 2 has other words than 3, and cannot say as much. */
 export type Dialect = 'v2' | 'v3'

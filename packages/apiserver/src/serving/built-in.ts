@@ -1,5 +1,4 @@
 import type { Authenticator } from '../access/authenticate.js'
-import { guardBinding, guardRole } from '../access/escalation.js'
 import type { RbacAuthorizer } from '../access/rbac.js'
 import {
   answerLocalSubjectAccessReview,
@@ -8,7 +7,8 @@ import {
   answerSelfSubjectRulesReview,
   answerSubjectAccessReview,
   answerTokenReview,
-} from '../access/reviews.js'
+} from '../builtin/access-reviews.js'
+import { guardBinding, guardRole } from '../builtin/escalation.js'
 import { builtinDefinitions, type CrdValidation, type ExpressionCheck } from '../builtin/index.js'
 import type { Definition } from '../definitions/definition.js'
 

@@ -6,7 +6,7 @@ import { Served } from './served.js'
  * The kinds that are served now: the built-in kinds, which never change, and those of CRDs. The groups of built-in kinds
  * are reserved. Objects are stored below `/<group>/<plural>/`, so a custom resource never shares a key with a built-in kind.
  */
-export class Registry {
+export class KindRegistry {
   readonly #reserved: ReadonlySet<string>
   readonly #definitions = new Map<string, Definition>()
   readonly #served = new Map<string, Served>()

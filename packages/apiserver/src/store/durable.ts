@@ -9,7 +9,7 @@ import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
 import { type Encode, type Encryption, Keyring } from './keyring.js'
 import { type Loaded, load, snapshotFile } from './load.js'
 import type { Lock } from './lock.js'
-import { defaultLogSizes, Log, type LogSizes } from './log.js'
+import { defaultLogSizes, type LogSizes, WriteAheadLog } from './log.js'
 import { PARSED_BYTES } from './memory.js'
 import { type SnapshotRecord, writeSnapshot } from './snapshot.js'
 import { State } from './state.js'
@@ -97,7 +97,7 @@ interface Parts {
 class DurableJournal implements Journal {
   readonly #parts: Parts
   readonly #store: string
-  readonly #log: Log
+  readonly #log: WriteAheadLog
   /** Revisions from which the log can be followed, oldest first. The first is where opening begins. */
   #bases: number[]
   #snapshotWanted: boolean
@@ -111,7 +111,7 @@ class DurableJournal implements Journal {
     this.#bases = [...loaded.bases]
     this.#snapshotWanted = loaded.outdatedKeys
     const { files, dataDir: directory, encode, logSizes: sizes } = parts
-    this.#log = new Log({ files, directory, store: this.#store, encode, sizes, ...loaded.log })
+    this.#log = new WriteAheadLog({ files, directory, store: this.#store, encode, sizes, ...loaded.log })
     this.#log.bytesWritten = loaded.logBytes
   }
 

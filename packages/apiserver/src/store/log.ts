@@ -89,7 +89,7 @@ export function segmentFile(sequence: number): string {
 }
 
 /** Appends batches to files, one frame each, and changes files when one is full or can no longer be trusted. */
-export class Log {
+export class WriteAheadLog {
   readonly #options: LogOptions
   readonly #builder = new FrameBuilder()
   #zeroed: Buffer | undefined

@@ -1,69 +1,116 @@
-import { type KubeObject, StatusError, stringify } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
-import type { Served } from '../serving/served.js'
-import { StoreWriteError } from '../store/failures.js'
-import { type Change, ObjectTooLargeError, type Write } from '../store/store.js'
-import { encodeProtobuf } from '../wire/protobuf-encode.js'
-
-/** etcd takes requests of 1.5 MiB by default. */
-const OBJECT_BYTES_MAX = 1_572_864
-/** Longer requests do not even leave kube-apiserver, which then has another message. */
-const MESSAGE_BYTES_MAX = 2_097_152
-
-/** Writes durably. A failure of the disk becomes a Status that is the same for every client. */
-export function commit({ store }: Engine, writes: readonly Write[]): Promise<readonly Change[]> {
-  return store.write(writes).catch(refused)
-}
-
-type Put = Write & { readonly do: 'put' }
-
-export interface PutOptions {
-  /** Whether an object that is too large may lose its managedFields. False for server-side apply, which is about them. */
-  readonly mayDropOwners: boolean
-}
-
-/** Writes an object durably. Throws 500 when it is larger than etcd would take, with the message of kube-apiserver. */
-export function commitPut(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
-  return commit(engine, [{ ...put, bytesMax: OBJECT_BYTES_MAX }]).catch((error) => {
-    if (error instanceof ObjectTooLargeError) return commitLarge(engine, served, put, options)
-    throw error
-  })
-}
-
-/** kube-apiserver stores built-in kinds in protobuf, which is shorter, and tries once more without managedFields. */
-function commitLarge(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
-  const { managedFields, ...metadata } = put.object.metadata
-  const candidates = [put.object]
-  if (options.mayDropOwners && managedFields) candidates.push({ ...put.object, metadata })
-  let size = 0
-  for (const object of candidates) {
-    size = storedSize(served, object)
-    if (size <= OBJECT_BYTES_MAX) return commit(engine, [{ ...put, object }])
-  }
-  throw tooLarge(size)
-}
-
-function storedSize({ definition }: Served, object: KubeObject): number {
-  const isJson = definition.crd !== undefined || definition.group === 'apiextensions.k8s.io'
-  return isJson ? Buffer.byteLength(stringify(object)) : encodeProtobuf(object).length
-}
-
-function tooLarge(size: number): StatusError {
-  if (size <= MESSAGE_BYTES_MAX) return new StatusError(500, '', 'etcdserver: request is too large')
-  const why = `trying to send message larger than max (${size} vs. ${MESSAGE_BYTES_MAX})`
-  return new StatusError(500, '', `rpc error: code = ResourceExhausted desc = ${why}`)
-}
+import { alreadyExists, equal, type KubeObject, StatusError } from '@crosstie/kube'
+import { withoutNewTimes } from '@crosstie/kube/patch'
+import { type Outcome, outcomeOf, unstored, type WriteRequest } from '../serving/request.js'
+import { type Change, PreconditionError, type Stored } from '../store/store.js'
+import { awaitDurable, putDurably, writeDurably } from './durable.js'
+import { checkNoRevision } from './preconditions.js'
+import { imagined, toStorage, withoutNulls } from './storage.js'
+import type { WriteOperation } from './write-operation.js'
 
 /**
- * Waits until readers see what writers build on. A client that learns that an object exists, is gone or has changed must
- * find it so, also after a crash.
+ * Writes the object to the store and waits until it is durable. A dry run computes the outcome only. Leaves the outcome
+ * undefined when another writer was faster, so that the write is tried again.
  */
-export async function settled(engine: Engine, key: string): Promise<void> {
-  const { store } = engine
-  if (store.tip(key)?.revision !== store.get(key)?.revision) await commit(engine, [])
+export async function commit(operation: WriteOperation): Promise<void> {
+  const { tip, live } = operation
+  operation.outcome = tip && live ? await commitUpdate(operation, tip, live) : await commitCreate(operation)
 }
 
-function refused(error: unknown): never {
-  if (!(error instanceof StoreWriteError)) throw error
-  throw new StatusError(503, 'ServiceUnavailable', error.message, { cause: error, details: {} })
+async function commitCreate(operation: WriteOperation): Promise<Outcome | undefined> {
+  const { engine, request, verb, proposal } = operation
+  const { served, namespace, dryRun } = request
+  const isApply = proposal.ownershipTracked === true
+  const object = isApply ? withoutNulls(request, operation.object) : operation.object
+  if (!dryRun && verb.target === 'new') checkNoRevision(proposal.object)
+  const { name = '' } = object.metadata
+  const key = served.key(namespace, name)
+  // An object that cannot be converted is refused even when the name is taken.
+  const stored = served.isStorage ? object : await toStorage(engine, request, object)
+  if (engine.store.tip(key)) return await refuseExisting(operation, key, object)
+  if (dryRun) return await imagined(engine, request, object, true)
+  try {
+    const put = { do: 'put', key, object: stored, expect: 'absent' } as const
+    const changes = await putDurably(engine, served, put, { mayDropOwners: !isApply })
+    return await outcomeOf(request, onlyChange(changes).now, true)
+  } catch (error) {
+    if (!(error instanceof PreconditionError)) throw error
+    return await refuseExisting(operation, key, object)
+  }
+}
+
+/** Update and apply start over and change the object that another writer created meanwhile. */
+async function refuseExisting(operation: WriteOperation, key: string, object: KubeObject): Promise<undefined> {
+  const { engine, request, verb } = operation
+  if (verb.target === 'either' && key === operation.key) return undefined
+  await awaitDurable(engine, key)
+  throw existing(request, object)
+}
+
+function existing({ served }: WriteRequest, object: KubeObject): StatusError {
+  const { name = '', generateName } = object.metadata
+  if (!generateName) return alreadyExists(served.type, name)
+  const { message, details } = alreadyExists(served.type, name)
+  return new StatusError(
+    409,
+    'AlreadyExists',
+    `${message}, the server was not able to generate a unique name for the object`,
+    { details: { ...details, retryAfterSeconds: 1 } },
+  )
+}
+
+async function commitUpdate(operation: WriteOperation, tip: Stored, live: KubeObject): Promise<Outcome | undefined> {
+  const { engine, request } = operation
+  const object = objectToStore(operation, live)
+  if (request.dryRun) return await imagined(engine, request, object)
+  const vanishing = vanishes(request, object)
+  if (!vanishing && equal(object, live)) return await unchanged(operation, tip)
+  const stored = vanishing || request.served.isStorage ? object : await toStorage(engine, request, object)
+  try {
+    const change = onlyChange(await committed(operation, tip.revision, stored, vanishing))
+    // Watchers see the last stored version of a deleted object. The writer sees the version that it wrote.
+    return vanishing ? unstored(object) : await outcomeOf(request, change.now)
+  } catch (error) {
+    if (error instanceof PreconditionError) return undefined
+    throw error
+  }
+}
+
+function objectToStore({ request, object, proposal }: WriteOperation, live: KubeObject): KubeObject {
+  const timed = withoutNewTimes(object, live)
+  return proposal.ownershipTracked ? withoutNulls(request, timed) : timed
+}
+
+/** Ends the turn as soon as the store accepted the change: the next writer need not wait for the disk. */
+function committed(
+  operation: WriteOperation,
+  expect: number,
+  object: KubeObject,
+  vanishing: boolean,
+): Promise<readonly Change[]> {
+  const { engine, request, key, proposal } = operation
+  const before = engine.store.tip(key)
+  const put = { do: 'put', key, expect, object } as const
+  const changes = vanishing
+    ? writeDurably(engine, [{ do: 'delete', key, expect }])
+    : putDurably(engine, request.served, put, { mayDropOwners: !proposal.ownershipTracked })
+  if (engine.store.tip(key) !== before) operation.endTurn()
+  return changes
+}
+
+/** Whether the write removed the last finalizer of an object under deletion. */
+function vanishes({ served }: WriteRequest, object: KubeObject): boolean {
+  const { deletionTimestamp, finalizers } = object.metadata
+  if (!deletionTimestamp || (finalizers?.length ?? 0) > 0) return false
+  return !served.definition.strategy.holds?.(object)
+}
+
+/** A write without effect stores nothing, but the object in the response must be durable. */
+async function unchanged({ engine, request }: WriteOperation, tip: Stored): Promise<Outcome> {
+  await awaitDurable(engine, tip.key)
+  return await outcomeOf(request, tip)
+}
+
+function onlyChange([change]: readonly Change[]): Change {
+  if (!change) throw new Error('the store returned no change for a write')
+  return change
 }

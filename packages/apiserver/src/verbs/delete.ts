@@ -1,10 +1,10 @@
 import { conflict, type KubeObject, notFound, type Status, timestamp } from '@crosstie/kube'
 import { checkNamespaceMortal } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import { contextOf, type Outcome, outcomeOf, unstored, type WriteRequest } from '../serving/request.js'
 import { PreconditionError, type Stored } from '../store/store.js'
-import { commit, settled } from './commit.js'
-import { contextOf, type Outcome, outcomeOf, unstored, type WriteRequest } from './request.js'
+import { awaitDurable, writeDurably } from './durable.js'
 import { toStorage } from './storage.js'
 
 export const FOREGROUND = 'foregroundDeletion'
@@ -33,7 +33,7 @@ export async function remove(
   for (;;) {
     const tip = engine.store.tip(key)
     if (!tip) {
-      await settled(engine, key)
+      await awaitDurable(engine, key)
       throw notFound(served.type, name)
     }
     const live = (await served.view(tip)).object
@@ -55,16 +55,16 @@ async function execute(engine: Engine, request: WriteRequest, tip: Stored, marke
   const { key, revision: expect } = tip
   const stays = (marked.metadata.finalizers?.length ?? 0) > 0 || served.definition.strategy.holds?.(marked) === true
   if (!stays) {
-    if (!dryRun) await commit(engine, [{ do: 'delete', key, expect }])
+    if (!dryRun) await writeDurably(engine, [{ do: 'delete', key, expect }])
     return { gone: await outcomeOf(request, tip), status: success(request, tip.object) }
   }
   if (dryRun) return { waits: unstored(marked) }
   if (marked === (await served.view(tip)).object) {
-    await settled(engine, key)
+    await awaitDurable(engine, key)
     return { waits: await outcomeOf(request, tip) }
   }
   const object = await toStorage(engine, request, marked)
-  const [change] = await commit(engine, [{ do: 'put', key, expect, object }])
+  const [change] = await writeDurably(engine, [{ do: 'put', key, expect, object }])
   return { waits: await outcomeOf(request, change!.now) }
 }
 
@@ -125,7 +125,7 @@ async function checkDeletePreconditions(
     (uid !== undefined && uid !== metadata.uid) ||
     (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
   if (!mismatch) return
-  await settled(engine, served.key(namespace, name))
+  await awaitDurable(engine, served.key(namespace, name))
   const type = { group: served.type.group, resource: served.type.kind }
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`

@@ -1,9 +1,9 @@
 import { isNotFound } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 import type { View } from '../serving/served.js'
 import { type DeleteOptions, remove } from './delete.js'
 import { type Listing, type ListParameters, list } from './list.js'
-import type { WriteRequest } from './request.js'
 
 const AT_ONCE = 16
 

@@ -1,7 +1,7 @@
 import { notFound } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { Request } from '../serving/request.js'
 import type { View } from '../serving/served.js'
-import type { Request } from './request.js'
 import { checkNotInFuture, parseRevision } from './revision.js'
 
 /** GET of one object: at once, unless somebody else has to convert it. */

@@ -1,9 +1,9 @@
 import { badRequest, type FieldError, fieldErrors, invalid, StatusError } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { Request } from '../serving/request.js'
 import type { View } from '../serving/served.js'
 import { CompactedError, type Stored, type StoredPage } from '../store/store.js'
 import { continueAfter, decodeContinue, INCONSISTENT } from './continue.js'
-import type { Request } from './request.js'
 import { checkNotInFuture, parseListRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 

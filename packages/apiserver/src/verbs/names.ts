@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { badRequest, type KubeObject } from '@crosstie/kube'
-import type { WriteRequest } from './request.js'
+import type { WriteRequest } from '../serving/request.js'
 
 const SUFFIX_LENGTH = 5
 const NAME_MAX = 63

@@ -1,5 +1,5 @@
 import { equal, type KubeObject, type OwnerReference } from '@crosstie/kube'
-import type { WriteRequest } from './request.js'
+import type { WriteRequest } from '../serving/request.js'
 
 /**
  * The object with each owner reference once, and a warning where one was there twice. kube-apiserver removes duplicates from

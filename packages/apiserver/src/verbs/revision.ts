@@ -1,5 +1,5 @@
 import { badRequest, quote, StatusError } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
 import { integerFault } from '../wire/integer.js'
 
 /** The revision that a resourceVersion parameter names; 0 when it names none. */

@@ -17,13 +17,14 @@ import {
   type ReplicasPaths,
   scaleFieldManager,
 } from '@crosstie/kube/patch'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { Body, Request, WriteRequest } from '../serving/request.js'
 import { get } from './get.js'
 import { sameAsUrl } from './names.js'
 import type { PatchBody, PatchType } from './patch.js'
-import type { Body, Request, WriteRequest } from './request.js'
+import { checkRevision } from './preconditions.js'
 import { valueAt, withValueAt } from './scale-path.js'
-import { checkRevision, modify } from './update.js'
+import { modify } from './write-path.js'
 
 /** autoscaling/v1 Scale: the replicas of any kind that says where it keeps them. */
 export async function getScale(engine: Engine, request: Request): Promise<KubeObject> {
@@ -74,7 +75,7 @@ async function modifyScale(
     }
     return {
       object: objectOf(updated),
-      tracked: true,
+      ownershipTracked: true,
       admitted: {
         view: { kind: SCALE_KIND, complete: (mutated) => checkedScale(request, mutated, live, true) },
         object: tracked,

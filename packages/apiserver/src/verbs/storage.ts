@@ -1,6 +1,6 @@
 import type { KubeObject } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
-import { type Outcome, unstored, type WriteRequest } from './request.js'
+import type { Engine } from '../serving/engine.js'
+import { type Outcome, unstored, type WriteRequest } from '../serving/request.js'
 
 /** The object in the version that it is kept in. */
 export async function toStorage(engine: Engine, request: WriteRequest, object: KubeObject): Promise<KubeObject> {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
 import { authenticated, MASTERS, serviceAccountGroups, serviceAccountUser, type UserInfo } from '../access/user.js'
+import type { WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
-import type { WriteRequest } from './request.js'
 
 /** Who writes when the server does by itself, and what it is called among managed fields. */
 export interface SystemWriter {

@@ -1,12 +1,12 @@
 import type { KubeObject } from '@crosstie/kube'
 import { requestToken } from '../access/token-request.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
-import { complete, decode } from '../admission/decode.js'
 import { type AdmissionView, admissionOf } from '../admission/review.js'
 import { tokenRequestKind } from '../builtin/index.js'
-import type { Engine } from '../engine.js'
+import { complete, decode } from '../decode/decode.js'
+import type { Engine } from '../serving/engine.js'
+import type { Body, WriteRequest } from '../serving/request.js'
 import { Served } from '../serving/served.js'
-import type { Body, WriteRequest } from './request.js'
 
 /** What the body of `serviceaccounts/…/token` is, though the address is that of an account. */
 export const tokenRequest = new Served(tokenRequestKind, tokenRequestKind.versions[0]!)

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
 
 /**
  * How long a writer waits for its turn. A webhook that writes the object under review waits for a writer that waits for the

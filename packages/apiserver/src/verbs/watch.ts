@@ -1,8 +1,8 @@
 import { equal, type KubeObject, StatusError } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { Request } from '../serving/request.js'
 import type { Served, View } from '../serving/served.js'
 import { type Change, CompactedError, type Stored } from '../store/store.js'
-import type { Request } from './request.js'
 import { parseRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 

@@ -1,6 +1,6 @@
 import { getOwn, type Json, stringify } from '@crosstie/kube'
-import { type GoField, type GoType, goStruct, type SpecialName } from '../builtin/go-type.js'
-import { modelOf } from '../builtin/models.js'
+import { type GoField, type GoType, goStruct, type SpecialName } from '../gotypes/go-type.js'
+import { modelOf } from '../gotypes/models.js'
 import { isMessageList } from './protobuf.js'
 import { Writer } from './protobuf-writer.js'
 

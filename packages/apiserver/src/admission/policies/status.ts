@@ -1,6 +1,6 @@
 import { type Client, equal, ignoring, isNotFound, type KubeObject, type ResourceType } from '@crosstie/kube'
 import { Followed } from '../../access/follow.js'
-import { type Sleep, Work } from '../../work.js'
+import { type Sleep, WorkQueue } from '../../workqueue.js'
 
 const TYPE: ResourceType = {
   group: 'admissionregistration.k8s.io',
@@ -39,7 +39,7 @@ export async function runPolicyStatus(options: PolicyStatusOptions, signal: Abor
     const write = { fieldManager: FIELD_MANAGER, force: true, subresource: 'status', signal }
     await client.apply(TYPE, applied, write).catch(ignoring(isNotFound))
   }
-  const work = new Work(reconcile, (name, error) => failed(`write the status of policy ${name}`, error), {
+  const work = new WorkQueue(reconcile, (name, error) => failed(`write the status of policy ${name}`, error), {
     signal,
     pause: sleep,
   })

@@ -1,5 +1,5 @@
 import { isObject, messageOf, type ResourceType, type StatusDetails, StatusError } from '@crosstie/kube'
-import { userFields } from '../../access/reviews.js'
+import { userFields } from '../../access/user.js'
 import { decodeJson } from '../../wire/json.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 

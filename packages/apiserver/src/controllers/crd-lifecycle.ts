@@ -1,15 +1,15 @@
 import { equal, isConflict, isNotFound } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import { acceptNames, setCondition } from '../definitions/accept.js'
+import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from '../definitions/crd.js'
+import { definitionOf } from '../definitions/custom.js'
+import type { Definition } from '../definitions/definition.js'
+import { inProgress } from '../definitions/terminate.js'
+import type { Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 import { removeAll } from '../verbs/deletecollection.js'
-import type { WriteRequest } from '../verbs/request.js'
 import { apiServer, systemRequest } from '../verbs/system.js'
-import { modify } from '../verbs/update.js'
-import { Work } from '../work.js'
-import { acceptNames, setCondition } from './accept.js'
-import { CLEANUP_FINALIZER, type CustomResourceDefinition, isEstablished } from './crd.js'
-import { definitionOf } from './custom.js'
-import type { Definition } from './definition.js'
-import { inProgress } from './terminate.js'
+import { modify } from '../verbs/write-path.js'
+import { WorkQueue } from '../workqueue.js'
 
 const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
 const CLEANUP_RETRY_MS = 500
@@ -20,12 +20,12 @@ const CLEANUP_RETRY_MS = 500
  */
 export class DefinitionLifecycle {
   readonly #engine: Engine
-  readonly #work: Work
+  readonly #work: WorkQueue
   #unsubscribe: () => void = () => {}
 
   constructor(engine: Engine, report: (key: string, error: unknown) => void) {
     this.#engine = engine
-    this.#work = new Work((name) => this.#reconcile(name), report)
+    this.#work = new WorkQueue((name) => this.#reconcile(name), report)
   }
 
   /** Serves what is established already; afterwards follows every change. */

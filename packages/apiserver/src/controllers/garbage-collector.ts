@@ -1,12 +1,12 @@
 import { isConflict, isNotFound, type OwnerReference, parseApiVersion } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
 import type { Change, Stored } from '../store/store.js'
 import { FOREGROUND, ORPHAN, remove } from '../verbs/delete.js'
-import type { WriteRequest } from '../verbs/request.js'
 import { controller, systemRequest } from '../verbs/system.js'
-import { modify } from '../verbs/update.js'
-import { Work } from '../work.js'
+import { modify } from '../verbs/write-path.js'
+import { WorkQueue } from '../workqueue.js'
 
 const writer = controller('generic-garbage-collector')
 
@@ -22,12 +22,12 @@ export class GarbageCollector {
   readonly #engine: Engine
   readonly #dependents = new Map<string, Set<string>>()
   readonly #owners = new Map<string, ReadonlySet<string>>()
-  readonly #work: Work
+  readonly #work: WorkQueue
   #unsubscribe: () => void = () => {}
 
   constructor(engine: Engine, report: (key: string, error: unknown) => void) {
     this.#engine = engine
-    this.#work = new Work((key) => this.#collect(key), report)
+    this.#work = new WorkQueue((key) => this.#collect(key), report)
   }
 
   start(): void {

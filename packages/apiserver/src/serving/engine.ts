@@ -1,14 +1,14 @@
 import type { Clock, KubeObject, ResourceType } from '@crosstie/kube'
-import type { Authorizer } from './access/authorize.js'
-import type { UserInfo } from './access/user.js'
-import type { Registry } from './serving/registry.js'
-import type { Store } from './store/store.js'
-import type { Hub } from './watch/hub.js'
+import type { Authorizer } from '../access/authorize.js'
+import type { UserInfo } from '../access/user.js'
+import type { Store } from '../store/store.js'
+import type { Hub } from '../watch/hub.js'
+import type { KindRegistry } from './registry.js'
 
 /** What every verb works with: one per server. */
 export interface Engine {
   readonly store: Store
-  readonly registry: Registry
+  readonly registry: KindRegistry
   readonly hub: Hub
   readonly clock: Clock
   readonly admission: Admission

@@ -1,7 +1,7 @@
 import type { Json } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { describe } from './descriptions.js'
-import { type Facts, type GoField, type GoStruct, type GoType, goStruct } from './go-type.js'
+import { type FieldFacts, type GoField, type GoStruct, type GoType, goStruct } from './go-type.js'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 export type Schema = Mutable<JSONSchemaProps>
@@ -50,7 +50,7 @@ function fieldSchema(struct: GoStruct, field: GoField, of: (model: string) => JS
   }
 }
 
-function factsSchema(facts: Facts): Schema {
+function factsSchema(facts: FieldFacts): Schema {
   const schema: Schema = {}
   if (facts.keys) schema['x-kubernetes-list-map-keys'] = facts.keys
   if (facts.list) schema['x-kubernetes-list-type'] = facts.list

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
 import { PreconditionError, type Stored } from '../store/store.js'
 
 const PREFIX = '//events/'

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotFound, type ResourceType, timestamp } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
 import { startServer } from '../server.js'
+import type { Engine } from '../serving/engine.js'
 import { MemoryStore } from '../store/memory.js'
 import type { Write } from '../store/store.js'
-import { EventExpiry } from './events.js'
+import { EventExpiry } from './event-expiry.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 

@@ -1,10 +1,10 @@
 import { isConflict, isNotFound, type KubeObject, timestamp } from '@crosstie/kube'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../serving/engine.js'
+import type { WriteRequest } from '../serving/request.js'
 import { removeAll } from '../verbs/deletecollection.js'
-import type { WriteRequest } from '../verbs/request.js'
 import { controller, systemRequest } from '../verbs/system.js'
-import { modify } from '../verbs/update.js'
-import { Work } from '../work.js'
+import { modify } from '../verbs/write-path.js'
+import { WorkQueue } from '../workqueue.js'
 
 const PREFIX = '//namespaces/'
 const RETRY_MS = 1_000
@@ -14,12 +14,12 @@ const writer = controller('namespace-controller')
 /** Empties a namespace that is being deleted, says in its status what still holds it, then lets it go. */
 export class NamespaceLifecycle {
   readonly #engine: Engine
-  readonly #work: Work
+  readonly #work: WorkQueue
   #unsubscribe: () => void = () => {}
 
   constructor(engine: Engine, report: (key: string, error: unknown) => void) {
     this.#engine = engine
-    this.#work = new Work((name) => this.#empty(name), report)
+    this.#work = new WorkQueue((name) => this.#empty(name), report)
   }
 
   start(): void {

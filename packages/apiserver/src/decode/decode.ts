@@ -9,9 +9,9 @@ import {
   type StatusError,
   stringify,
 } from '@crosstie/kube'
+import { DecodeError } from '../definitions/decode-error.js'
+import type { Body, WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
-import type { Body, WriteRequest } from '../verbs/request.js'
-import { UnfitError } from './unfit.js'
 
 /**
  * From what the client sent to an object of the kind: version and kind agree
@@ -26,7 +26,7 @@ export function decode(request: WriteRequest, body: Body): KubeObject {
       ? complete(request, object, body.strictErrors)
       : typed(request, object, body.strictErrors)
   } catch (error) {
-    if (!(error instanceof UnfitError)) throw error
+    if (!(error instanceof DecodeError)) throw error
     const { kind, version } = request.served.type
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`)
   }
@@ -82,7 +82,7 @@ function custom(
   options: { readonly unknown?: string[]; readonly nulls?: boolean },
 ): KubeObject {
   const { object: shaped, error } = served.schema.shape(object, options)
-  if (error) throw new UnfitError(error)
+  if (error) throw new DecodeError(error)
   return shaped
 }
 
@@ -208,7 +208,8 @@ function reportUnknown(request: WriteRequest, strictErrors: readonly string[], u
   if (strictErrors.length === 0 && unknown.length === 0) return
   const complaints = [...strictErrors, ...unknown.map((path) => `unknown field "${path}"`)]
   if (request.fieldValidation === 'Warn') warnOf(request, complaints)
-  else if (request.fieldValidation === 'Strict') throw new UnfitError(`strict decoding error: ${complaints.join(', ')}`)
+  else if (request.fieldValidation === 'Strict')
+    throw new DecodeError(`strict decoding error: ${complaints.join(', ')}`)
 }
 
 /** Adds a warning for each complaint. The YAML reader reports several at once, a line each under a heading. */

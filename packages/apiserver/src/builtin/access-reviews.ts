@@ -9,11 +9,11 @@ import {
   parseLabelSelector,
   timestamp,
 } from '@crosstie/kube'
+import type { Authenticator } from '../access/authenticate.js'
+import type { Attributes, Authorizer } from '../access/authorize.js'
+import { aggregate, missingRole, type RbacAuthorizer } from '../access/rbac.js'
+import { type UserInfo, userFields } from '../access/user.js'
 import type { WriteContext } from '../definitions/definition.js'
-import type { Authenticator } from './authenticate.js'
-import type { Attributes, Authorizer } from './authorize.js'
-import { aggregate, missingRole, type RbacAuthorizer } from './rbac.js'
-import type { UserInfo } from './user.js'
 
 /** `Strategy.answer` of a kind that is a question. */
 export type Answer = (object: KubeObject, context: WriteContext) => KubeObject
@@ -221,16 +221,6 @@ function isEmptyMeta({ metadata }: KubeObject, allowed: readonly string[]): bool
 /** How the real server prints it: an internal type, without JSON names. */
 function shownPath(path: Fields): unknown {
   return { Path: textOf(path['path']), Verb: textOf(path['verb']) }
-}
-
-/** The authentication.k8s.io form of a user. */
-export function userFields({ name, uid, groups, extra }: UserInfo): Record<string, unknown> {
-  return {
-    username: name,
-    ...(uid ? { uid } : {}),
-    ...(groups.length > 0 ? { groups } : {}),
-    ...(extra && Object.keys(extra).length > 0 ? { extra } : {}),
-  }
 }
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})

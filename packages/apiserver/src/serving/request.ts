@@ -1,10 +1,10 @@
 import type { KubeObject } from '@crosstie/kube'
 import type { UserInfo } from '../access/user.js'
 import type { WriteContext } from '../definitions/definition.js'
-import type { Engine } from '../engine.js'
-import type { Served, View } from '../serving/served.js'
 import type { Stored } from '../store/store.js'
+import type { Engine } from './engine.js'
 import type { Pace } from './pace.js'
+import type { Served, View } from './served.js'
 
 /** What a verb is asked about, by whom; the same for HTTP and for callers in the process. */
 export interface Request {

@@ -1,5 +1,5 @@
 import { type Family, Metrics, type Series } from '@crosstie/kube'
-import type { Engine } from './engine.js'
+import type { Engine } from '../serving/engine.js'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

@@ -28,11 +28,11 @@ export interface GoField {
   readonly omitEmpty: boolean
   readonly omitZero: boolean
   readonly required: boolean
-  readonly facts: Facts
+  readonly facts: FieldFacts
 }
 
 /** What the OpenAPI definitions say about a field beyond its type. */
-export interface Facts {
+export interface FieldFacts {
   readonly list?: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
   readonly map?: 'granular' | 'atomic'
@@ -49,7 +49,7 @@ export interface GoStruct {
   readonly name: string
   readonly fields: readonly GoField[]
   readonly index: ReadonlyMap<string, number>
-  readonly facts: Facts
+  readonly facts: FieldFacts
 }
 
 const structs = new Map<string, GoStruct>()
@@ -96,8 +96,8 @@ function parseField(line: string): GoField {
   }
 }
 
-function parseFacts(from: number, line: string): Facts {
-  return from < 0 ? {} : (JSON.parse(line.slice(from)) as Facts)
+function parseFacts(from: number, line: string): FieldFacts {
+  return from < 0 ? {} : (JSON.parse(line.slice(from)) as FieldFacts)
 }
 
 const packages: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import type { Definition } from '../definitions/definition.js'
-import type { Page } from '../http/serve.js'
+import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index, openApiV3Plain } from '../openapi/document.js'
 import type { Exchange, Headers } from '../transport/exchange.js'
-import { type OpenApiDocument, openApiV2, openApiV3, openApiV3Index, openApiV3Plain } from './document.js'
+import type { Page } from './serve.js'
 
 const JSON_TYPE = 'application/json'
 const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'

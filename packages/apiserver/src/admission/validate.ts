@@ -6,9 +6,9 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '@crosstie/kube'
-import { checkTypeMeta } from '../admission/decode.js'
+import { checkTypeMeta } from '../decode/decode.js'
 import type { WriteContext } from '../definitions/definition.js'
-import type { WriteRequest } from './request.js'
+import type { WriteRequest } from '../serving/request.js'
 
 /** Throws 422 with everything that is wrong with the object. */
 export function checkValid(

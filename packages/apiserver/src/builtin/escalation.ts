@@ -1,8 +1,8 @@
 import { equal, forbidden, isObject, type KubeObject, notFound } from '@crosstie/kube'
+import { aggregate, type RbacAuthorizer, type RoleRef } from '../access/rbac.js'
+import { compactRules, describeRule, type PolicyRule, quoted, rulesOf, uncovered } from '../access/rules.js'
+import { MASTERS } from '../access/user.js'
 import type { WriteContext } from '../definitions/definition.js'
-import { aggregate, type RbacAuthorizer, type RoleRef } from './rbac.js'
-import { compactRules, describeRule, type PolicyRule, quoted, rulesOf, uncovered } from './rules.js'
-import { MASTERS } from './user.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
 const FULL_AUTHORITY: readonly PolicyRule[] = [

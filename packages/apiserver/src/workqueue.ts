@@ -15,7 +15,7 @@ export const sleep: Sleep = async (milliseconds, signal) => {
  * Keys that wait to be worked on, one after the other, each as long as it is
  * asked for again; one that fails is tried again later, ever later.
  */
-export class Work {
+export class WorkQueue {
   readonly #pending = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #process: (key: string) => Promise<void>
