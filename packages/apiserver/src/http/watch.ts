@@ -8,14 +8,13 @@ import { encodeWatchEvent, encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { watchParameters } from './parameters.js'
 import { columnDefinitions, inMetaVersion, partial, tableRow } from './table.js'
+import { bookmarkObject, sendBookmarks } from './watch-bookmarks.js'
 
 const encoder = new TextEncoder()
 const closing = encoder.encode('}\n')
 
 // A reader that lets this much pile up is cut off; it lists again, which is always right.
 const BACKLOG_BYTES_MAX = 16 * 1024 * 1024
-const BOOKMARK_MS = 60_000
-const BEFORE_END_MS = 2_000
 const TIMEOUT_MIN_SECONDS = 1_800
 
 /** GET with watch=true: a line of JSON per happening until time, client or server ends it. */
@@ -37,8 +36,7 @@ export function serveWatch(
     stop?.()
     stopCaring()
     clearTimeout(timeout)
-    clearInterval(bookmarks)
-    clearTimeout(last)
+    stopBookmarks?.()
     stopping.removeEventListener('abort', finish)
     out?.end()
   }
@@ -61,16 +59,7 @@ export function serveWatch(
   out = open(reply)
   const seconds = secondsOf(parameters.timeoutSeconds)
   const timeout = setTimeout(finish, seconds * 1000)
-  const bookmark = (): Happening => ({ type: 'BOOKMARK', revision: engine.store.revision, initialEventsEnd: false })
-  // Who starts later than now must not be sent back.
-  const start = Number(parameters.resourceVersion ?? 0)
-  const mark = () => {
-    if (engine.store.revision >= start) sink(bookmark())
-  }
-  const bookmarks = parameters.allowWatchBookmarks ? setInterval(mark, BOOKMARK_MS) : undefined
-  // The last word, so that a client that comes back starts from as late as possible.
-  const lastMs = seconds * 1000 - BEFORE_END_MS
-  const last = bookmarks && lastMs > 0 ? setTimeout(mark, lastMs) : undefined
+  const stopBookmarks = parameters.allowWatchBookmarks ? sendBookmarks(engine, parameters, seconds, sink) : undefined
   stopping.addEventListener('abort', finish)
   exchange.signal.addEventListener('abort', finish, { once: true })
   if (stopping.aborted || exchange.signal.aborted || !out) finish()
@@ -153,31 +142,4 @@ const heads: Record<string, Uint8Array> = Object.fromEntries(
 
 function jsonLine(type: string, object: unknown): Uint8Array {
   return encoder.encode(`{"type":"${type}","object":${stringify(object)}}\n`)
-}
-
-function bookmarkObject(
-  served: Served,
-  { revision, initialEventsEnd }: { revision: number; initialEventsEnd: boolean },
-  reply: Reply,
-) {
-  const metadata = {
-    resourceVersion: String(revision),
-    creationTimestamp: null,
-    ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
-  }
-  if (reply.media.as === 'PartialObjectMetadata') {
-    return inMetaVersion(reply.media, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata })
-  }
-  if (reply.media.as === 'Table') {
-    const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
-    const cells = columnDefinitions(served).map(() => null)
-    return inMetaVersion(reply.media, {
-      kind: 'Table',
-      apiVersion: 'meta.k8s.io/v1',
-      metadata: { resourceVersion: metadata.resourceVersion },
-      columnDefinitions: null,
-      rows: [{ cells, object }],
-    })
-  }
-  return { kind: served.type.kind, apiVersion: served.apiVersion, metadata }
 }
