@@ -25,6 +25,19 @@ export const except = {
  * import folders on the lines above its own and files directly in `src`.
  */
 export const rooms = {
+  'packages/apiserver': [
+    ['store', 'gotypes'],
+    ['wire', 'watch', 'access'],
+    ['transport'],
+    ['definitions'],
+    ['builtin'],
+    ['serving'],
+    ['decode', 'openapi'],
+    ['admission'],
+    ['verbs'],
+    ['controllers', 'http'],
+  ],
+  'packages/controller': [['testing', 'workqueue'], ['client', 'events', 'informer'], ['loop'], ['lease']],
   'apps/crosstie': [['options'], ['daemon'], ['cli'], ['reference']],
 }
 

@@ -1,8 +1,9 @@
 // Checks what a linter does not know: the direction of imports, the size of files, where links lead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
+import { cyclesOf } from './cycles.mjs'
 import { decisionComplaints } from './decisions.mjs'
-import { layers, mayImport, mayImportRoom } from './layers.mjs'
+import { layers, mayImport, mayImportRoom, rooms } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 import { requirementComplaints } from './requirements.mjs'
 import { staleSlowFiles } from './suites.mjs'
@@ -15,6 +16,7 @@ const complaints = []
 for (const folder of folders) {
   for (const file of sourceFiles(folder)) checkFile(folder, file)
 }
+for (const folder of Object.keys(rooms)) checkRooms(folder)
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
 complaints.push(...decisionComplaints())
@@ -41,6 +43,28 @@ function checkFile(folder, file) {
     const [from, into] = [roomOf(folder, file), roomOf(folder, normalize(join(dirname(file), specifier)))]
     if (!mayImportRoom(folder, from, into)) complaints.push(`${file}:${index + 1}: ${from} may not import ${into}`)
   })
+}
+
+/** Every folder of a package with layers has its place among them, and no folders import each other in a circle. */
+function checkRooms(folder) {
+  const files = sourceFiles(folder)
+  const listed = rooms[folder].flat()
+  const found = new Set(files.map((file) => roomOf(folder, file)).filter((room) => room !== undefined))
+  for (const room of found) {
+    if (!listed.includes(room)) complaints.push(`${folder}/src/${room} has no place in rooms of scripts/layers.mjs`)
+  }
+  for (const room of listed) {
+    if (!found.has(room)) complaints.push(`scripts/layers.mjs: rooms names ${folder}/src/${room}, which does not exist`)
+  }
+  const placeOf = (file) => roomOf(folder, file) ?? file.replace(/\.[jt]s$/, '')
+  const code = files.filter((file) => !/\.test\.ts$|\/testing[./]/.test(file))
+  const edges = code.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier]) => [
+      placeOf(file),
+      placeOf(normalize(join(dirname(file), specifier))),
+    ]),
+  )
+  for (const cycle of cyclesOf(edges)) complaints.push(`${folder}: folders import in a circle: ${cycle.join(' → ')}`)
 }
 
 /** The reference page of a kind must be what its definition says. Only known once it is built. */

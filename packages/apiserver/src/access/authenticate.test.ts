@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '@crosstie/kube'
-import { answerSelfSubjectReview, answerTokenReview } from '../builtin/access-reviews.js'
 import { Authenticator, parseTokenFile } from './authenticate.js'
 import type { Authorizer } from './authorize.js'
 import { impersonate } from './impersonate.js'
@@ -425,30 +424,6 @@ test('TokenRequest', () => {
   const short = ask({ ...bound({ kind: 'Secret', name: 's' }), audiences: ['a'], expirationSeconds: 600 })
   const { user } = authenticator.review((short['status'] as { token: string }).token, ['a'])
   assert.equal(user?.name, 'system:serviceaccount:ns:robot')
-})
-
-test('TokenReview and SelfSubjectReview', () => {
-  const { authenticator } = world()
-  const answer = answerTokenReview(authenticator)
-  const ask = (spec: object) =>
-    answer({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec }, context)['status']
-  assert.deepEqual(ask({ token: 'fixed' }), {
-    authenticated: true,
-    user: { username: 'alice', uid: 'u1', groups: ['g1', 'g2', 'system:authenticated'] },
-    audiences: [ISSUER],
-  })
-  assert.deepEqual(ask({ token: 'nonsense' }), { user: {}, error: 'invalid bearer token' })
-  assert.equal(refusal(() => ask({})).message, 'token is required for TokenReview in authentication')
-  const self = answerSelfSubjectReview(
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: { name: 'dropped' } },
-    context,
-  )
-  assert.deepEqual(self, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'SelfSubjectReview',
-    metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
-    status: { userInfo: { username: 'alice', uid: 'u1', groups: ['g'], extra: { k: ['v'] } } },
-  })
 })
 
 test('OpenID documents let others check our tokens', async () => {

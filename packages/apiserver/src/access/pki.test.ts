@@ -6,11 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { connect, type TLSSocket } from 'node:tls'
-import { Listener } from '../transport/listener.js'
+import type { TLSSocket } from 'node:tls'
 import { writeKubeconfig } from './kubeconfig.js'
 import { openPki, type Pki } from './pki.js'
-import { runRotation } from './rotation.js'
 
 const DAY = 24 * 3600 * 1000
 
@@ -171,49 +169,6 @@ test('the kubeconfig is private and replaced as a whole', () =>
       writeKubeconfig(join(file, 'below'), content),
       /cannot write the kubeconfig .*: (ENOTDIR|EEXIST)/,
     )
-  }))
-
-test('a running server gets its new certificate before the old one ends', () =>
-  inFolder(async (dataDir) => {
-    const days = [0, 1, 340, 341]
-    const now = () => Date.now() + days[0]! * DAY
-    const open = () => openPki({ dataDir, host: '127.0.0.1', clock: { now } })
-    const first = await open()
-    const { serving, ca } = first
-    const options = { ...serving, clientCa: ca, host: '127.0.0.1', port: 0 }
-    const listener = await Listener.open(options, (exchange) => exchange.respond(200, {}))
-    const served = () =>
-      new Promise<string>((resolve, reject) => {
-        const socket = connect({ host: '127.0.0.1', port: listener.address.port, rejectUnauthorized: false }, () => {
-          resolve(socket.getPeerX509Certificate()!.toString())
-          socket.destroy()
-        })
-        socket.on('error', reject)
-      })
-    const seen: string[] = [await served()]
-    const stop = new AbortController()
-    const renewals: number[] = []
-    await runRotation(
-      first,
-      {
-        open,
-        renew: (pki) => {
-          renewals.push(days[0]!)
-          listener.renew({ ...pki.serving, clientCa: pki.ca })
-        },
-        failed: (what, error) => assert.fail(`${what}: ${error}`),
-        sleep: async () => {
-          if (renewals.length > 0) seen.push(await served())
-          days.shift()
-          if (days.length === 0) stop.abort()
-        },
-      },
-      stop.signal,
-    ).finally(() => listener.close(0))
-    assert.deepEqual(renewals, [340])
-    assert.equal(seen[0], serving.cert)
-    assert.notEqual(seen[1], seen[0])
-    assert.equal(seen[2], seen[1])
   }))
 
 test('making everything takes a moment: no key of the slow sort', () =>

@@ -82,9 +82,7 @@ for (const [verb, run] of Object.entries(verbs)) {
     seen.length = 0
     invalid = true
     const attempt =
-      verb === 'create'
-        ? create(engine, engine.request('widgets'), bodyOf(widget('other', { size: 2 })))
-        : run(engine)
+      verb === 'create' ? create(engine, engine.request('widgets'), bodyOf(widget('other', { size: 2 }))) : run(engine)
     await assert.rejects(attempt, /at most 10/)
     assert.deepEqual(seen, ['mutate {"size":2} tracked'], 'policies do not see an invalid object')
   })

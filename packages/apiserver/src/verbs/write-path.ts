@@ -97,23 +97,34 @@ function decode(operation: WriteOperation): void {
   if (operation.attempts === 1) operation.decoded = operation.verb.decode?.()
 }
 
-/** Reads the newest version of the object. Without one, the write is refused with 404 or becomes a create. */
+/**
+ * Reads the newest version of the object. Without one, the write is refused with 404 or becomes a create. From here to the
+ * commit nothing is awaited unless a webhook or a conversion is involved: a write without them does not lose a race.
+ */
 function readLive(operation: WriteOperation): void | Promise<void> {
-  if (operation.verb.target !== 'new') return readExisting(operation)
+  if (operation.verb.target === 'new') return
+  if (operation.contended) return operation.takeTurn().then(() => readTip(operation))
+  return readTip(operation)
 }
 
-async function readExisting(operation: WriteOperation): Promise<void> {
+function readTip(operation: WriteOperation): void | Promise<void> {
   const { engine, request, verb, key } = operation
-  if (operation.contended) await operation.takeTurn()
   const tip = engine.store.tip(key)
-  if (!tip) {
-    if (verb.target === 'either') return checkMayCreate(engine, request)
-    await awaitDurable(engine, key)
-    throw notFound(request.served.type, request.name)
-  }
+  if (!tip) return verb.target === 'either' ? checkMayCreate(engine, request) : refuseMissing(operation)
   operation.tip = tip
   const view = request.served.view(tip)
-  operation.live = (view instanceof Promise ? await view : view).object
+  if (!(view instanceof Promise)) {
+    operation.live = view.object
+    return
+  }
+  return view.then(({ object }) => {
+    operation.live = object
+  })
+}
+
+async function refuseMissing({ engine, request, key }: WriteOperation): Promise<never> {
+  await awaitDurable(engine, key)
+  throw notFound(request.served.type, request.name)
 }
 
 /** Asks the verb for the object to store: the body itself, the patched object or the merged one. */

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES } from '../access/kinds.js'
-import { aggregatedDiscovery, apiGroupList, apiResourceList } from '../http/discovery.js'
-import { type Server, startServer } from '../server.js'
-import { RESERVED_GROUPS } from './reserved-groups.js'
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES } from './access/kinds.js'
+import { aggregatedDiscovery, apiGroupList, apiResourceList } from './http/discovery.js'
+import { type Server, startServer } from './server.js'
+import { RESERVED_GROUPS } from './serving/reserved-groups.js'
 
 /** Built-in kinds win over CRDs of the same name: over HTTPS, with the rights of the attacker, on a real data directory. */
 
