@@ -36,8 +36,8 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
 const EXEMPT =
   /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|GLOSSARY|requirements)\.md$|^apps\/crosstie\/examples\//
 const TEXT = /\.(ts|mjs|js|md|ya?ml)$/
-/** Node's test summary and the API have these spellings. */
-const FOREIGN = /cancelled\|skipped|'cancelled'|CANCELLED/
+/** Node's test summary, cel-go and the API have these spellings. */
+const FOREIGN = /cancelled\|skipped|'cancelled'|CANCELLED|operation cancelled/
 
 export function wordCounts(found = () => {}) {
   const counts = {}

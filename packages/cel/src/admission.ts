@@ -75,17 +75,21 @@ const namespaceObject: VariableType = {
   },
 }
 
+/** Options of {@link admissionEnvironment}. */
 export interface AdmissionEnvironmentOptions {
-  /** Whether the policy has parameters, so that `params` is a variable; their type where it is known. */
+  /**
+   * Whether the policy has parameters, so that `params` is a variable. A {@link VariableType} also states their
+   * type.
+   */
   readonly params?: boolean | VariableType
-  /** What `object` and `oldObject` are, where that is known. */
+  /** The type of `object` and `oldObject`, if it is known. */
   readonly object?: VariableType
   /** Whether `authorizer` and `authorizer.requestResource` are variables. */
   readonly authorizer?: boolean
   readonly stored?: boolean
 }
 
-/** What the expressions of admission policies and match conditions may refer to. */
+/** Returns the environment for expressions of admission policies and match conditions. */
 export function admissionEnvironment({
   params = false,
   object = 'dyn',

@@ -24,24 +24,26 @@ function durationFrom(nanos: bigint): CelDuration {
   return new CelDuration(nanos)
 }
 
-/** A timestamp; one outside the years 1 to 9999 is an error. */
+/** Returns a timestamp. Fails with an evaluation error outside the years 1 to 9999. */
 export function timestampFrom(nanos: bigint, offsetSeconds = 0): CelTimestamp {
   const seconds = floorDivide(nanos, second)
   if (seconds < minSeconds || seconds > maxSeconds) fail('timestamp overflow')
   return new CelTimestamp(nanos, offsetSeconds)
 }
 
+/** Divides and rounds toward negative infinity. */
 export function floorDivide(a: bigint, b: bigint): bigint {
   const quotient = a / b
   return a % b < 0n ? quotient - 1n : quotient
 }
 
-/** The operation does not exist for the value. Types that have methods are told so in fewer words. */
+/** Fails with the evaluation error for an operation that the value's type does not support. */
 export function unsupported(value: Value, operation: string): never {
   if (typeof value === 'string' || value instanceof CelTimestamp || value instanceof CelDuration) noSuchOverload()
   return fail(`no such overload: ${operation}`)
 }
 
+/** Implements `a + b`. Fails with an evaluation error on overflow or unsupported types. */
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b
@@ -63,6 +65,7 @@ export function add(a: Value, b: Value): Value {
   return unsupported(a, '_+_')
 }
 
+/** Implements `a - b`. Fails with an evaluation error on overflow or unsupported types. */
 export function subtract(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const difference = a - b
@@ -79,6 +82,7 @@ export function subtract(a: Value, b: Value): Value {
   return unsupported(a, '_-_')
 }
 
+/** Implements `a * b`. Fails with an evaluation error on overflow or unsupported types. */
 export function multiply(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b
@@ -90,6 +94,7 @@ export function multiply(a: Value, b: Value): Value {
   return unsupported(a, '_*_')
 }
 
+/** Implements `a / b`. Fails with an evaluation error on overflow, division by zero or unsupported types. */
 export function divide(a: Value, b: Value): Value {
   if (isInt(a)) {
     if (!isInt(b)) noSuchOverload()
@@ -105,6 +110,7 @@ export function divide(a: Value, b: Value): Value {
   return unsupported(a, '_/_')
 }
 
+/** Implements `a % b`. Fails with an evaluation error for a zero divisor or unsupported types. */
 export function modulo(a: Value, b: Value): Value {
   if (isInt(a)) {
     if (!isInt(b)) noSuchOverload()
@@ -120,6 +126,7 @@ export function modulo(a: Value, b: Value): Value {
   return unsupported(a, '_%_')
 }
 
+/** Implements `-value`. Fails with an evaluation error on overflow or an unsupported type. */
 export function negate(value: Value): Value {
   if (typeof value === 'number') return 0 - value
   if (typeof value === 'bigint') return intFrom(-value)
@@ -128,7 +135,7 @@ export function negate(value: Value): Value {
   return typeof value === 'boolean' ? noSuchOverload() : unsupported(value, '-_')
 }
 
-/** -1, 0 or 1. Values of unlike types have no order. */
+/** Returns -1, 0 or 1. Fails with an evaluation error for values of different types, which have no order. */
 export function compare(a: Value, b: Value, operator = '_<_'): number {
   if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : noSuchOverload()
@@ -152,7 +159,10 @@ function compareBig(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** By bytes of UTF-8, which is by code points. JavaScript's own order differs beyond the basic plane. */
+/**
+ * Compares by UTF-8 bytes, which equals the order of code points. JavaScript's order differs outside the basic
+ * plane.
+ */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)

@@ -2,49 +2,55 @@ import type { Offset } from './source.js'
 import type { Type } from './types.js'
 import type { Value } from './values.js'
 
-/** What every node of an expression carries. The checker fills in the type. */
+/** Properties that every node of an expression has. The checker sets the type. */
 interface Node {
   readonly id: number
   readonly offset: Offset
   type?: Type
 }
 
+/** A constant, such as `1` or `"a"`. */
 export interface Literal extends Node {
   readonly kind: 'literal'
   readonly value: Value
 }
 
+/** An identifier. */
 export interface Ident extends Node {
   readonly kind: 'ident'
   name: string
 }
 
+/** A field selection: `operand.field`, or `has(operand.field)`. */
 export interface Select extends Node {
   readonly kind: 'select'
   readonly operand: Expr
   readonly field: string
   /** `has(operand.field)` */
   readonly testOnly: boolean
-  /** Set by the checker when the whole chain turned out to be one qualified name. */
+  /** The qualified name, set by the checker if the whole chain is one name. */
   resolvedName?: string
 }
 
+/** A function call, a method call or an operator. */
 export interface Call extends Node {
   readonly kind: 'call'
   name: string
   /** Absent for a global function. The checker removes it when `target.name` is a namespaced function. */
   target: Expr | undefined
   readonly args: readonly Expr[]
-  /** Set by the checker: the signatures that fit. */
+  /** The matching overloads, set by the checker. */
   overloads?: string[]
 }
 
+/** A list literal. */
 export interface CreateList extends Node {
   readonly kind: 'list'
   readonly elements: readonly Expr[]
   readonly optional: readonly boolean[]
 }
 
+/** An entry of a map literal. */
 export interface MapEntry {
   readonly offset: Offset
   readonly key: Expr
@@ -52,11 +58,13 @@ export interface MapEntry {
   readonly optional: boolean
 }
 
+/** A map literal. */
 export interface CreateMap extends Node {
   readonly kind: 'map'
   readonly entries: readonly MapEntry[]
 }
 
+/** A field of a message literal. */
 export interface StructField {
   readonly offset: Offset
   readonly name: string
@@ -64,17 +72,19 @@ export interface StructField {
   readonly optional: boolean
 }
 
+/** A message literal, such as `Object{name: "a"}`. */
 export interface CreateStruct extends Node {
   readonly kind: 'struct'
   typeName: string
   readonly fields: readonly StructField[]
 }
 
+/** A loop over a range. Macros such as `all` and `map` expand to comprehensions. */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly range: Expr
   readonly iterVar: string
-  /** Empty for a comprehension over one variable. */
+  /** The second variable. Empty for a comprehension with one variable. */
   readonly iterVar2: string
   readonly accuVar: string
   readonly accuInit: Expr
@@ -83,9 +93,10 @@ export interface Comprehension extends Node {
   readonly result: Expr
 }
 
+/** A node of a parsed expression. */
 export type Expr = Literal | Ident | Select | Call | CreateList | CreateMap | CreateStruct | Comprehension
 
-/** `a.b.c` as one name, or undefined when the expression is not a plain chain of names. */
+/** Returns `a.b.c` as one name, or undefined if the expression is not a plain chain of names. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.testOnly) return undefined

@@ -20,39 +20,41 @@ import {
   type Value,
 } from './values.js'
 
-/** What one evaluation carries along. */
+/** The state of one evaluation. */
 export interface Frame {
   cost: number
   readonly limit: number
-  /** Variables of the environment first, then those of comprehensions. */
+  /** The variables of the environment, followed by those of comprehensions. */
   readonly slots: (Value | EvaluationError | (() => Value) | undefined)[]
 }
 
+/** A compiled part of an expression. It may fail with an evaluation error or a cost error. */
 export type Step = (frame: Frame) => Value
 
+/** Adds to the cost of the evaluation. Fails with a cost error if the limit is exceeded. */
 export function spend(frame: Frame, cost: number): void {
   frame.cost += cost
   if (frame.cost > frame.limit) throw new CostError()
 }
 
-/** One step from a value to a part of it. */
+/** One step from a value to a field, an entry or an element of it. */
 export interface Qualifier {
-  /** Undefined when the key has to be computed. */
+  /** The key, if it is a constant. */
   readonly constant?: Value
   readonly key: Step
   readonly optional: boolean
-  /** Where the schema tells which property is meant. */
+  /** The property, if the schema declares it. */
   readonly field?: { readonly property: string; readonly node: SchemaNode }
 }
 
 /**
- * A root and the way from it to a part, such as `self.spec.replicas`.
- * Evaluated in one go, so that the parts in between need not become values.
+ * A variable and a path from it, such as `self.spec.replicas`. It is evaluated as a whole, so that intermediate
+ * objects are not converted to values.
  */
 export interface Attribute {
   readonly root: Step
   readonly qualifiers: readonly Qualifier[]
-  /** What evaluating it costs apart from its qualifiers. */
+  /** The cost of the evaluation without its qualifiers. */
   readonly ownCost: number
 }
 
@@ -62,7 +64,7 @@ function keyText(key: Value): string {
   return String(key)
 }
 
-/** Whether a value may be a key of a map or an index of a list. */
+/** Reports whether a value can be a map key or a list index. */
 export function isKey(key: Value): boolean {
   return (
     typeof key === 'string' ||
@@ -73,7 +75,7 @@ export function isKey(key: Value): boolean {
   )
 }
 
-/** The number that an index stands for. */
+/** Converts a value to a list index. */
 function indexOf(key: Value): number {
   if (isInt(key)) return Number(key)
   if (key instanceof CelUint) return Number(key.value)
@@ -82,7 +84,7 @@ function indexOf(key: Value): number {
   return fail(`unsupported index type '${typeOf(key).name}' in list`)
 }
 
-/** The part of a value at a key, or undefined when there is none. */
+/** Returns the part of a value at a key, or undefined if it does not exist. */
 function part(value: Value, key: Value): Value | undefined {
   if (value instanceof CelMap) return value.find(key)
   if (value instanceof CelList) {
@@ -96,7 +98,7 @@ function missing(value: Value, key: Value): never {
   return fail(value instanceof CelList ? `index out of bounds: ${keyText(key)}` : `no such key: ${keyText(key)}`)
 }
 
-/** An optional's content as plain data, since that is how the real implementation goes on with it. */
+/** Converts the content of an optional to plain data, as cel-go does before it continues. */
 function unwrap(optional: CelOptional): Value | undefined {
   const { value } = optional
   if (value instanceof TypedObject || value instanceof CelList) return fromJson(rawOf(value))
@@ -130,7 +132,7 @@ function applyQualifiers(frame: Frame, root: Value, qualifiers: readonly Qualifi
   return optional ? CelOptional.of(value) : value
 }
 
-/** The value of an attribute without its own cost, as a branch of a condition or an index resolves it. */
+/** Evaluates an attribute without its own cost, as branches of a conditional and indexes do. */
 export function resolver(attribute: Attribute): Step {
   const { root, qualifiers } = attribute
   const fields = qualifiers.map((qualifier) => qualifier.field)
@@ -146,7 +148,7 @@ export function resolver(attribute: Attribute): Step {
   return (frame) => applyQualifiers(frame, root(frame), qualifiers)
 }
 
-/** Walks plain data along known properties; anything unexpected is left to the general way. */
+/** Follows declared properties in plain data. Falls back to the general resolver for everything else. */
 function fieldResolver(root: Step, qualifiers: readonly Qualifier[], fields: NonNullable<Qualifier['field']>[]): Step {
   const count = fields.length
   const last = fields[count - 1]!
@@ -171,7 +173,7 @@ function fieldResolver(root: Step, qualifiers: readonly Qualifier[], fields: Non
   }
 }
 
-/** The value of an attribute, at its full cost. */
+/** Evaluates an attribute at its full cost. */
 export function evaluator(attribute: Attribute): Step {
   const resolve = resolver(attribute)
   const { ownCost } = attribute
@@ -185,7 +187,7 @@ export function evaluator(attribute: Attribute): Step {
   }
 }
 
-/** `has(…)`: whether the last step of the attribute leads anywhere. */
+/** Implements `has(…)`: whether the last step of the attribute leads to a value. */
 export function presenceTest(attribute: Attribute): Step {
   const before = { ...attribute, qualifiers: attribute.qualifiers.slice(0, -1) }
   const test = attribute.qualifiers.at(-1)!
@@ -203,7 +205,7 @@ export function presenceTest(attribute: Attribute): Step {
     if (field && value instanceof TypedObject) {
       const data = Object.hasOwn(value.rawObject, field.property) ? value.rawObject[field.property] : undefined
       if (data === undefined || data === null) return false
-      // What is there but does not fit its schema is an error, not an answer: an update may leave such data alone.
+      // Data that exists but does not fit its schema is an error: an update may leave such data in place.
       typedValue(data, field.node)
       return true
     }

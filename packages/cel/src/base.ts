@@ -11,7 +11,7 @@ import { standardLibrary } from './library/standard.js'
 import { stringsLibrary } from './library/strings.js'
 import { urlLibrary } from './library/url.js'
 
-/** What Kubernetes 1.34 offers to expressions that are new: what 1.33 understood as well. */
+/** The libraries that Kubernetes 1.34 offers to new expressions: those that 1.33 has too. */
 const libraries = [
   standardLibrary,
   stringsLibrary,
@@ -25,7 +25,7 @@ const libraries = [
 ]
 const newFunctions = mergeFunctions(...libraries)
 
-/** What it offers to expressions that were accepted once. */
+/** The functions that Kubernetes 1.34 offers to stored expressions. */
 const storedFunctions = mergeFunctions(...libraries, listExtension)
 
 type Base = Pick<Environment, 'functions' | 'lists' | 'structs'>
@@ -37,7 +37,7 @@ const base = (functions: ReadonlyMap<string, FunctionDeclaration>, lists: boolea
 })
 
 /**
- * The two environments of Kubernetes. A new expression may only use what the previous release knows too, so that a
- * downgrade stays possible; a stored one may use everything.
+ * The two environments of Kubernetes. A new expression may only use features that the previous release has too, so
+ * that a downgrade is possible. A stored expression may use all features.
  */
 export const baseEnvironments = { new: base(newFunctions, false), stored: base(storedFunctions, true) }

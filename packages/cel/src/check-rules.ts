@@ -9,23 +9,25 @@ import { escapeName } from './names.js'
 import { resolveFieldPath } from './rule-path.js'
 import { SchemaNode } from './schema-node.js'
 
-/** How much one rule may cost by estimate. */
+/** The limit of the estimated cost of one rule. */
 const ruleEstimateLimit = 10_000_000n
-/** How much all rules of one schema may cost by estimate. */
+/** The limit of the estimated cost of all rules of one schema. */
 const schemaEstimateLimit = 100_000_000n
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
+/** Options of {@link checkRules}. */
 export interface CheckRulesOptions {
-  /** The schemas of all versions before the update. Expressions in them were accepted once and stay so. */
+  /** The schemas of all versions before the update. Their expressions were accepted before and stay valid. */
   readonly oldSchemas?: readonly JSONSchemaProps[]
-  /** The schema of this version is as it was: what its rules cost each was accepted. */
+  /** Whether the schema of this version did not change. The cost of its rules was accepted before. */
   readonly unchanged?: boolean
 }
 
 /**
- * Complaints about the x-kubernetes-validations of a structural schema: rules that do not compile, cost too much or
- * cannot see what they refer to. Worded and placed as kube-apiserver does; `fieldPath` is where the schema sits.
+ * Validates the `x-kubernetes-validations` of a structural schema: rules must compile, stay within the cost limits
+ * and refer to existing fields. Returns field errors as kube-apiserver words and orders them. `fieldPath` is the
+ * path of the schema.
  */
 export function checkRules(schema: JSONSchemaProps, fieldPath: string, options: CheckRulesOptions = {}): FieldError[] {
   const checker = new RuleChecker(options)
@@ -34,18 +36,18 @@ export function checkRules(schema: JSONSchemaProps, fieldPath: string, options: 
 }
 
 interface Complaints {
-  /** Make rules at this place or above not worth compiling. */
+  /** Errors of the schema. Rules at or below such a place are not compiled. */
   readonly schemaErrors: FieldError[]
   readonly ruleErrors: FieldError[]
 }
 
-/** What a place in the schema means for the rules there. */
+/** The context that a place in the schema gives to its rules. */
 interface Context {
   readonly node: SchemaNode
   readonly isRoot: boolean
-  /** How often the place can occur in an object at most; undefined when nothing bounds it. */
+  /** The maximum number of occurrences of the place in an object, or undefined if it is not bounded. */
   readonly cardinality: bigint | undefined
-  /** The declaration of the place within that of its parent, or a new one. */
+  /** The declaration of the place: the one within the declaration of its parent, or a new one. */
   readonly declared: () => DeclType | undefined
 }
 
@@ -62,7 +64,7 @@ function rootContext(schema: JSONSchemaProps): Context {
   return { node, isRoot: true, cardinality: 1n, declared: lazily(() => declareType(node, true, 'selfType')) }
 }
 
-/** By how much a schema multiplies what is below it. */
+/** Returns the factor by which a schema multiplies the cardinality of the places below it. */
 function factor(schema: JSONSchemaProps): bigint | undefined {
   if (schema.type === 'array') return bound(schema.maxItems)
   if (schema.type === 'object' && schema.additionalProperties !== undefined) return bound(schema.maxProperties)
@@ -111,7 +113,10 @@ class RuleChecker {
     if (node.additional) this.remember(node.additional)
   }
 
-  /** `context` is undefined where rules are not compiled; `uncorrelatable` is where old values got lost. */
+  /**
+   * `context` is undefined where rules are not compiled. `uncorrelatable` is the path at which correlation with old
+   * values ends.
+   */
   check(
     schema: JSONSchemaProps,
     path: string,
@@ -230,7 +235,7 @@ class RuleChecker {
     return [fieldErrors.forbidden(field, costMessage(what, cost, ruleEstimateLimit))]
   }
 
-  /** Complaints about what all rules cost together. */
+  /** Returns the errors about the total cost of all rules. */
   totalErrors(path: string): FieldError[] {
     if (this.total <= schemaEstimateLimit) return []
     const why = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
@@ -250,7 +255,7 @@ function costMessage(what: string, cost: bigint, limit: bigint): string {
   return `${what} exceeds budget by factor of ${times} (${advice})`
 }
 
-/** Go's JSON of the internal type, whose fields have no names of their own for JSON. */
+/** Prints a rule as Go prints its internal type, whose fields do not have JSON names. */
 function printRule(rule: ValidationRule): string {
   const fields: readonly (readonly [string, unknown])[] = [
     ['Rule', rule.rule],
@@ -265,7 +270,7 @@ function printRule(rule: ValidationRule): string {
 
 const hasLineBreaks = (text: string) => /[\n\r]/.test(text)
 
-/** What can be wrong with a rule without reading it as an expression. */
+/** Validates the parts of a rule that do not need compilation. */
 function checkTexts(rule: ValidationRule, node: SchemaNode, path: string): FieldError[] {
   const errors: FieldError[] = []
   const { message = '', messageExpression = '', fieldPath = '' } = rule

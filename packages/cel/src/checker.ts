@@ -29,7 +29,10 @@ import {
 } from './types.js'
 import { typeOf, type Value } from './values.js'
 
-/** Gives every node its type and every call its signatures. Complaints are returned; none means the types agree. */
+/**
+ * Sets the type of every node and the overloads of every call. Returns the issues that were found; the list is
+ * empty if the types agree.
+ */
 export function check(expr: Expr, environment: Environment): Issue[] {
   const checker = new Checker(environment)
   checker.check(expr)
@@ -45,7 +48,7 @@ class Checker {
 
   constructor(private readonly environment: Environment) {}
 
-  /** Fills in what was learned about type parameters; those that stayed open are dyn. */
+  /** Replaces type parameters by the inferred types. Parameters without an inferred type become `dyn`. */
   finish(expr: Expr): void {
     walk(expr, (node) => {
       node.type = this.known.apply(node.type ?? types.error, true)
@@ -222,7 +225,7 @@ class Checker {
     return types.bool
   }
 
-  /** The same types with type parameters of their own. */
+  /** Returns the types with fresh type parameters. */
   private instantiate(signature: readonly Type[]): Type[] {
     const fresh = Substitution.empty()
     const seen = new Set<string>()
@@ -237,13 +240,16 @@ class Checker {
     return seen.size === 0 ? [...signature] : signature.map((type) => fresh.apply(type, false))
   }
 
-  /** One type for elements of a literal. That they must agree is checked later, since formats are exempt. */
+  /**
+   * Returns a common type of literal elements. A later check requires that they agree, since arguments of `format`
+   * are exempt.
+   */
   private join(previous: Type | undefined, current: Type): Type {
     if (!previous) return current
     return this.known.assign(previous, current) ? mostGeneral(previous, current) : types.dyn
   }
 
-  /** The type of an element that may be marked optional. */
+  /** Returns the type of an element that may be marked as optional. */
   private elementType(expr: Expr, optional: boolean): Type {
     const type = this.check(expr)
     if (!optional) return type

@@ -9,30 +9,31 @@ import { resolveFieldPath } from './rule-path.js'
 import type { SchemaNode } from './schema-node.js'
 import { optionalOf, type Type } from './types.js'
 
-/** A rule that is ready to run, or the reason why it is not. */
+/** A compiled rule, or the error of its compilation. */
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** Undefined when the rule is blank or does not compile. */
+  /** Undefined if the rule is empty or does not compile. */
   readonly program?: Program
   readonly error?: string
   readonly usesOldSelf: boolean
   readonly message?: Program
   readonly messageError?: string
-  /** Where failures are reported, relative to the rule's own place. */
+  /** The path at which failures are reported, relative to the place of the rule. */
   readonly fieldPath?: string
-  /** What the rule and its message cost at most. Present when asked for. */
+  /** The maximum cost of the rule and its message. Only set if costs are requested. */
   readonly maxCost: bigint
   readonly messageMaxCost: bigint
 }
 
+/** Options of {@link compileRulesOf}. */
 export interface RuleCompilation {
-  /** Estimates costs, which running the rules does not need. */
+  /** Whether to estimate costs. Evaluation does not need them. */
   readonly costs?: boolean
-  /** Whether an expression was accepted before. By default all count as such. */
+  /** Reports whether an expression was accepted before. By default all expressions count as accepted. */
   readonly isStored?: (expression: string, kind: 'rule' | 'message') => boolean
 }
 
-/** The environments that the rules of one place in a schema see. */
+/** The environments for the rules of one place in a schema. */
 class RuleScope {
   private readonly environments = new Map<string, Environment>()
   readonly schemas: ReadonlyMap<string, SchemaNode>
@@ -61,14 +62,14 @@ class RuleScope {
   }
 }
 
-/** Compiles the rules of one place in a schema. */
+/** Compiles the rules of one place in a schema. Does not throw: compilation errors are part of the result. */
 export function compileRulesOf(
   rules: readonly ValidationRule[],
   node: SchemaNode,
   declared: DeclType,
   options: RuleCompilation = {},
 ): CompiledRule[] {
-  // Types are named after their place below the rules, not after that in the whole schema.
+  // Types are named by their path below the rules, not by their path in the whole schema.
   const self = declareType(declared.node, false, 'selfType') ?? declared
   const scope = new RuleScope(self)
   return rules.map((rule) => compileRule(rule, node, self, scope, options))

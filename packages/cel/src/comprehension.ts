@@ -15,7 +15,7 @@ import {
   ValueMap,
 } from './values.js'
 
-/** Calls `visit` with the variables of each turn until it returns false. */
+/** Calls `visit` with the variables of each iteration until it returns false. */
 type Loop = (range: Value, visit: (first: Value, second: Value) => boolean) => void
 
 const overOne: Loop = (range, visit) => {
@@ -34,7 +34,7 @@ const overTwo: Loop = (range, visit) => {
   } else fail(`unsupported comprehension range type: ${goTypeName(range)}`)
 }
 
-/** What the loop is for, recognized by its shape; macros make no other. */
+/** The purpose of a loop, recognized by its shape. Macros create only these shapes. */
 type Shape =
   | { readonly kind: 'all' | 'exists'; readonly predicate: Expr }
   | { readonly kind: 'collect'; readonly filter: Expr | undefined; readonly item: Expr }
@@ -67,13 +67,16 @@ function shapeOf(expr: Comprehension): Shape {
   return { kind: 'collect', filter, item: added.elements[0]! }
 }
 
-/** The costs of a quantifier, as its expanded form would add up. */
+/** The costs of a quantifier, equal to those of its expanded form. */
 const quantifiers = {
   all: { decisive: false, condition: 2 },
   exists: { decisive: true, condition: 3 },
 }
 
-/** Plans a macro that loops. Its cost is that of the comprehension it stands for, whatever the loop really does. */
+/**
+ * Plans a macro that loops. The cost is that of the comprehension that it expands to, independent of the actual
+ * loop.
+ */
 export function planComprehension(expr: Comprehension, planner: Planner): Step {
   const range = planner.plan(expr.range).run
   const shape = shapeOf(expr)
@@ -135,7 +138,7 @@ function planCollect(
 ): Step {
   const accept = filter && planner.plan(filter).run
   const { run: make, constant } = planner.plan(item)
-  // The accumulator, the list of one, and adding them.
+  // The accumulator, the list with one element, and the addition.
   const stepCost = 1 + (constant ? 0 : listCost) + 1
   return (frame) => {
     const items: Value[] = []
@@ -160,7 +163,7 @@ function planCollect(
   }
 }
 
-/** `transformMap` adds a key and a value in each turn, `transformMapEntry` a map. */
+/** Plans `transformMap`, which adds a key and a value per iteration, or `transformMapEntry`, which adds a map. */
 function planCollectMap(
   args: readonly Expr[],
   filter: Expr | undefined,
@@ -174,7 +177,7 @@ function planCollectMap(
   const addTo = (map: ValueMap, frame: Frame) => {
     spend(frame, 1)
     const values = parts.map((part) => attempt(part, frame))
-    // Adding costs one, whether what is added came out or not.
+    // The addition costs one unit, even if the added value failed.
     spend(frame, 1)
     const failed = values.find((value) => value instanceof EvaluationError)
     if (failed) throw failed
@@ -216,7 +219,7 @@ function insertAll(map: ValueMap, added: Value): void {
   for (const key of added.keys()) insert(map, key, added.find(key)!)
 }
 
-/** A range of nothing binds a name to a value that is computed when first used. */
+/** Plans a comprehension over an empty range, which binds a name to a value that is computed on first use. */
 function planBind(expr: Comprehension, planner: Planner): Step {
   const init = planner.plan(expr.accuInit).run
   return planner.withVariables([expr.accuVar], ([slot]) => {

@@ -21,6 +21,7 @@ function cannot(value: Value, to: Type): never {
   return fail(`type conversion error from '${typeOf(value).name}' to '${to.name}'`)
 }
 
+/** Implements `int(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toInt(value: Value): Value {
   if (isInt(value)) return value
   if (value instanceof CelUint) return intFrom(value.value)
@@ -43,6 +44,7 @@ function doubleToInt(value: number): Value {
   return intFrom(BigInt(Math.trunc(value)))
 }
 
+/** Implements `uint(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toUint(value: Value): Value {
   if (value instanceof CelUint) return value
   if (isInt(value)) return uintFrom(BigInt(value))
@@ -57,6 +59,7 @@ export function toUint(value: Value): Value {
   return cannot(value, types.uint)
 }
 
+/** Implements `double(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toDouble(value: Value): Value {
   if (value instanceof CelDouble) return value
   if (isInt(value)) return new CelDouble(Number(value))
@@ -77,6 +80,7 @@ function parseGoFloat(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
+/** Implements `bool(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toBool(value: Value): Value {
   if (typeof value === 'boolean') return value
   if (typeof value === 'string') {
@@ -86,11 +90,13 @@ export function toBool(value: Value): Value {
   return cannot(value, types.bool)
 }
 
+/** Implements `bytes(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toBytes(value: Value): Value {
   if (value instanceof Uint8Array) return value
   return typeof value === 'string' ? Buffer.from(value, 'utf8') : cannot(value, types.bytes)
 }
 
+/** Implements `duration(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toDuration(value: Value): Value {
   if (value instanceof CelDuration) return value
   if (typeof value === 'string') {
@@ -100,6 +106,7 @@ export function toDuration(value: Value): Value {
   return cannot(value, types.duration)
 }
 
+/** Implements `timestamp(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toTimestamp(value: Value): Value {
   if (value instanceof CelTimestamp) return value
   if (isInt(value)) return timestampFrom(BigInt(value) * 1_000_000_000n)
@@ -112,6 +119,7 @@ export function toTimestamp(value: Value): Value {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Implements `string(value)`. Fails with an evaluation error if the value cannot be converted. */
 export function toText(value: Value): Value {
   switch (typeof value) {
     case 'string':
@@ -135,7 +143,7 @@ export function toText(value: Value): Value {
   return cannot(value, types.string)
 }
 
-/** As Go's %g: the shortest digits, with an exponent for what is large or tiny. */
+/** Formats a double as Go's `%g`: the shortest digits, with an exponent for very large and very small numbers. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

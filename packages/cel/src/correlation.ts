@@ -1,7 +1,7 @@
 import { equal, getOwn, isObject } from './kubernetes/json.js'
 import type { SchemaNode } from './schema-node.js'
 
-/** Finds the old item with the same keys; only lists of type map have such. */
+/** Finds the old item with the same keys. Only lists of type map have keys. */
 export class KeyedItems {
   private byKey: Map<string, unknown> | undefined
 
@@ -43,7 +43,10 @@ export class KeyedItems {
   }
 }
 
-/** A value beside the old one it came from, as far as the schema can tell. Remembers what it compared. */
+/**
+ * A value together with the old value that it corresponds to, as far as the schema defines that. Caches the
+ * comparison.
+ */
 export class Correlation {
   private same: boolean | undefined
   private keyed: KeyedItems | undefined | null = null
@@ -74,7 +77,7 @@ export class Correlation {
     return old === undefined ? undefined : this.child(i, this.value[i], old, items)
   }
 
-  /** Whether nothing changed. Items of keyed lists are compared with their namesakes. */
+  /** Reports whether the value did not change. Items of keyed lists are compared with the old item of the same keys. */
   unchanged(): boolean {
     this.same ??= this.compare()
     return this.same
@@ -108,18 +111,18 @@ export class Correlation {
 
 interface Standing {
   readonly current: Correlation | undefined
-  /** The closest place around that has an old value, where this one has none. */
+  /** The nearest enclosing place with an old value, if this place does not have one. */
   readonly nearestParent: Correlation | undefined
 }
 
 type Way = { readonly key: string } | { readonly index: number } | 'allOf'
 
 /**
- * Where a rule stands relative to the old object: failures of rules on what did not change are forgiven. Old and new are
- * only compared when a rule has failed.
+ * The position of a rule relative to the old object. Failures of rules on unchanged values are tolerated. Old and
+ * new values are only compared after a rule failed.
  */
 export class Ratchet {
-  /** Nothing is forgiven, as when an object is created. */
+  /** Tolerates no failure, as for the creation of an object. */
   static readonly none = new Ratchet({ current: undefined, nearestParent: undefined })
 
   private constructor(private standing: Standing | { readonly from: Ratchet; readonly way: Way }) {}
@@ -128,7 +131,7 @@ export class Ratchet {
     return new Ratchet({ current: root, nearestParent: undefined })
   }
 
-  forgives(): boolean {
+  tolerates(): boolean {
     const { current, nearestParent } = this.resolve()
     return (current ?? nearestParent)?.unchanged() ?? false
   }
@@ -141,7 +144,7 @@ export class Ratchet {
     return this === Ratchet.none ? this : new Ratchet({ from: this, way: { index } })
   }
 
-  /** Within allOf nothing is forgiven for its own sake. */
+  /** Returns the ratchet for a branch of allOf, which does not tolerate failures on its own. */
   withinAllOf(): Ratchet {
     return this === Ratchet.none ? this : new Ratchet({ from: this, way: 'allOf' })
   }
@@ -157,7 +160,7 @@ function follow(standing: Standing, way: Way): Standing {
   if (way === 'allOf') return { current: undefined, nearestParent }
   if (!current) return standing
   if ('index' in way) return { current: current.index(way.index), nearestParent: current }
-  // The type of an object cannot differ from the old one's, so it cannot be forgiven either.
+  // apiVersion and kind cannot differ from the old object, so failures on them cannot be tolerated.
   const isType = !nearestParent && (way.key === 'apiVersion' || way.key === 'kind')
   return isType
     ? { current: undefined, nearestParent: undefined }

@@ -19,7 +19,7 @@ interface LocalVariable {
   readonly entry: EntrySize | undefined
 }
 
-/** What running a checked expression costs at least and at most, given how large its data may get. */
+/** Estimates the minimum and maximum cost of a checked expression, given the size limits of its data. */
 export function estimateCost(expr: Expr, root: DeclType | undefined): Estimate {
   return new Coster(root).cost(expr)
 }
@@ -282,7 +282,7 @@ class Coster {
     return this.entries.get(expr) ?? (expr.kind === 'ident' ? this.local(expr.name)?.entry : undefined)
   }
 
-  /** How large the schema lets the data at a path become. */
+  /** Returns the size limits that the schema sets for the data at a path. */
   private estimateSize(node: Pick<CostNode, 'path' | 'type'>): Estimate | undefined {
     if (!this.root || node.path.length === 0) return undefined
     let declared: DeclType | undefined = this.root
@@ -290,7 +290,7 @@ class Coster {
       if (name === '@items' || name === '@values') declared = declared.element
       else if (name === '@keys') {
         if (!declared.isMap) return undefined
-        // Keys of every map are strings without a bound, which the real declaration leaves at zero.
+        // Keys of maps are strings without a limit. The declaration in Kubernetes leaves their size at zero.
         return { min: 0n, max: 0n }
       } else declared = declared.fields?.get(name)
       if (!declared) return undefined
@@ -299,7 +299,7 @@ class Coster {
   }
 }
 
-/** uint64 arithmetic without a guard, as the real estimator has it in these places. */
+/** Wraps around like unchecked uint64 arithmetic, which the estimator of Kubernetes uses in these places. */
 function wrap(value: bigint): bigint {
   return BigInt.asUintN(64, value)
 }

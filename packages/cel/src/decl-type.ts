@@ -5,17 +5,17 @@ import { listOf, mapOf, structType, type Type, types } from './types.js'
 
 const requestBytesMax = 3 * 1024 * 1024
 
-/** A schema's type together with the bounds on its size that cost estimates need. */
+/** The type of a schema together with the size limits that cost estimates need. */
 export interface DeclType {
   readonly type: Type
   readonly node: SchemaNode
-  /** Of an object, by the names that expressions use. */
+  /** The fields of an object, by the names that expressions use. */
   readonly fields?: ReadonlyMap<string, DeclType>
-  /** Of a list or a map. */
+  /** The element type of a list or a map. */
   readonly element?: DeclType
   readonly isMap?: boolean
   readonly maxElements: number
-  /** The least number of bytes that a value takes in JSON. */
+  /** The minimum number of bytes of a value in JSON. */
   readonly minBytes: number
 }
 
@@ -23,7 +23,10 @@ function simple(node: SchemaNode, type: Type, minBytes: number, maxElements = 0)
   return { type, node, minBytes, maxElements }
 }
 
-/** Declares what a schema describes; undefined when expressions cannot see it. Structs are named by their path. */
+/**
+ * Declares the type of a schema. Returns undefined if expressions cannot access it. Structs are named by their
+ * path.
+ */
 export function declareType(node: SchemaNode, isRoot: boolean, name: string): DeclType | undefined {
   if (node.intOrString) {
     return simple(node, types.dyn, 1, node.schema.maxLength === undefined ? requestBytesMax - 2 : maxBytes(node))
@@ -77,7 +80,7 @@ function declareObject(node: SchemaNode, name: string): DeclType {
     const declared = declareType(child, child.embedded, `${name}.${field ?? property}`)
     if (!declared) continue
     if (field !== undefined) fields.set(field, declared)
-    // What has a default is filled in by the server, so it costs the client no bytes.
+    // The server sets the default, so the field may be absent from the request.
     const hasDefault = child.schema.default !== undefined && child.schema.default !== null
     if (required.has(property) && !hasDefault) minBytes += Buffer.byteLength(property) + declared.minBytes + 4
   }
@@ -105,17 +108,17 @@ function declareString(node: SchemaNode): DeclType {
   return simple(node, types.string, 2, requestBytesMax - 2)
 }
 
-/** maxLength counts characters, each of which may take four bytes. */
+/** Returns the maximum number of bytes. maxLength counts characters, each of which may take four bytes. */
 function maxBytes(node: SchemaNode): number {
   return Math.max(0, node.schema.maxLength ?? 0) * 4
 }
 
-/** How often data of a size fits into one request. */
+/** Returns how many values of a size fit into one request. */
 export function maxCardinality(minBytes: number): number {
   return Math.trunc(requestBytesMax / (minBytes + 1))
 }
 
-/** The struct types within a declaration, for the checker, and their schemas, for the planner. */
+/** Returns the struct types within a declaration, for the checker, and their schemas, for the planner. */
 export function structsOf(root: DeclType): {
   readonly structs: ReadonlyMap<string, StructFields>
   readonly nodes: ReadonlyMap<string, SchemaNode>

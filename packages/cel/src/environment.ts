@@ -1,13 +1,13 @@
 import type { FunctionDeclaration } from './functions.js'
 import { listOf, mapOf, opaqueType, type Type, typeOfType, typeParam, types } from './types.js'
 
-/** What a struct type of the environment offers. */
+/** The fields of a struct type of the environment. */
 export interface StructFields {
-  /** The type of a field, or undefined when there is none. */
+  /** Returns the type of a field, or undefined if the field does not exist. */
   field(name: string): Type | undefined
 }
 
-/** Everything that an expression may refer to. */
+/** The variables, functions and types that an expression may refer to. */
 export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>
   readonly variables: ReadonlyMap<string, Type>
@@ -37,13 +37,14 @@ export const namedTypes: ReadonlyMap<string, Type> = new Map(
   ].map((type) => [type.name, type]),
 )
 
-/** What an identifier stands for: a variable, or a type by its name. */
+/** The meaning of an identifier: a variable, or a type. */
 export interface Resolved {
   readonly type: Type
-  /** Set when the identifier names a type. */
+  /** The type, if the identifier names one. */
   readonly named?: Type
 }
 
+/** Resolves an identifier. Returns undefined if it is not declared. */
 export function resolveIdent(environment: Environment, name: string): Resolved | undefined {
   const variable = environment.variables.get(name)
   if (variable) return { type: variable }

@@ -16,23 +16,23 @@ interface Case {
 
 const cases: Record<string, Case> = {
   Dynamic: { because: 'objects have no declared fields', expression: 'object.spec.replicas + 1', want: 4 },
-  Missing: { because: 'what is not there is an error', expression: 'object.spec.nope', want: 'no such key: nope' },
+  Missing: { because: 'a missing key is an error', expression: 'object.spec.nope', want: 'no such key: nope' },
   Null: { because: 'null is a value of plain data', expression: 'object.spec.paused == null', want: true },
-  Create: { because: 'on create there is no old object', expression: 'oldObject == null', want: true },
+  Create: { because: 'oldObject is null on create', expression: 'oldObject == null', want: true },
   Reserved: { because: 'a field may have a reserved name', expression: 'request.namespace', want: 'shop' },
   Lists: {
-    because: 'lists come out as arrays',
+    because: 'lists are returned as arrays',
     expression: 'request.userInfo.groups.map(g, g + "!")',
     want: ['ops!'],
   },
-  Maps: { because: 'maps come out as objects', expression: '{"a": 1.5, "b": 2.0}', want: { a: 1.5, b: 2 } },
+  Maps: { because: 'maps are returned as objects', expression: '{"a": 1.5, "b": 2.0}', want: { a: 1.5, b: 2 } },
   Times: {
-    because: 'times come out as text',
+    because: 'times are returned as text',
     expression: 'timestamp("2020-01-01T00:00:00Z")',
     want: '2020-01-01T00:00:00Z',
   },
-  Optionals: { because: 'nothing comes out as null', expression: 'object.?status', want: null },
-  Bytes: { because: 'bytes come out in base64', expression: 'b"hi"', want: 'aGk=' },
+  Optionals: { because: 'null is returned as null', expression: 'object.?status', want: null },
+  Bytes: { because: 'bytes are returned in base64', expression: 'b"hi"', want: 'aGk=' },
 }
 
 test('expressions of admission', () => {
@@ -44,7 +44,7 @@ test('expressions of admission', () => {
   }
 })
 
-test('what an environment does not declare cannot be used', () => {
+test('an expression cannot use undeclared names', () => {
   const without = admissionEnvironment()
   assert.throws(() => without.compile('params.x == 1'), /undeclared reference to 'params' \(in container ''\)/)
   assert.throws(() => without.compile('authorizer.path("/a")'), CompileError)
@@ -52,7 +52,7 @@ test('what an environment does not declare cannot be used', () => {
   assert.equal(admissionEnvironment({ params: true }).compile('params.x == 1').outputType, 'bool')
 })
 
-test('only stored expressions may use what is new in this release', () => {
+test('only stored expressions may use features that are new in this release', () => {
   assert.throws(() => admissionEnvironment().compile('[2, 1].sort() == [1, 2]'), /undeclared reference to 'sort'/)
   assert.throws(() => admissionEnvironment().compile('[2, 1].sortBy(e, -e)'), CompileError)
   const stored = admissionEnvironment({ stored: true })
@@ -62,7 +62,7 @@ test('only stored expressions may use what is new in this release', () => {
   })
 })
 
-test('composed variables are evaluated once, when first used, at the cost of who used them', () => {
+test('composed variables are evaluated once, on first use, and charged to the expression that used them', () => {
   const first = admissionEnvironment().compose('replicas', 'object.spec.replicas')
   const { environment } = first.environment.compose('many', 'variables.replicas > 2')
   const inputs = environment.inputs({ object: deployment })
@@ -70,12 +70,12 @@ test('composed variables are evaluated once, when first used, at the cost of who
   const once = program.evaluate(inputs)
   const again = program.evaluate(inputs)
   assert.ok('value' in once && 'value' in again && once.value === true && again.value === true)
-  assert.ok(once.cost > again.cost, 'the second time both variables are known')
+  assert.ok(once.cost > again.cost, 'both variables are cached the second time')
   assert.equal(environment.compile('variables.replicas').outputType, 'dyn')
   assert.throws(() => environment.compile('variables.later'), /undefined field 'later'/)
 })
 
-test('a composed variable that fails says so where it is used', () => {
+test('a failed composed variable is reported where it is used', () => {
   const broken = admissionEnvironment().compose('a', 'nope')
   assert.match(broken.error ?? '', /^compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope'/)
   const { environment } = admissionEnvironment().compose('a', 'object.nope')
@@ -83,7 +83,7 @@ test('a composed variable that fails says so where it is used', () => {
   assert.equal('error' in outcome && outcome.error, 'composited variable "a" fails to evaluate: no such key: nope')
 })
 
-test('the authorizer asks what the expression spells out', () => {
+test('the authorizer receives the check that the expression describes', () => {
   const asked: AuthorizationQuestion[] = []
   const check = (question: AuthorizationQuestion) => {
     asked.push(question)
@@ -122,7 +122,7 @@ test('the authorizer asks what the expression spells out', () => {
   ])
 })
 
-test('evaluation stops at its limit', () => {
+test('evaluation stops at the cost limit', () => {
   const environment = ExpressionEnvironment.create({ variables: { l: { list: 'int' } } })
   const program = environment.compile('l.all(a, l.all(b, a + b >= 0 || false))')
   const inputs = environment.inputs({ l: Array.from({ length: 100 }, (_, i) => i) })
@@ -132,7 +132,7 @@ test('evaluation stops at its limit', () => {
   assert.ok('value' in program.evaluate(inputs))
 })
 
-test('two checks of authorization are as many as an expression can afford', () => {
+test('an expression can afford two authorization checks', () => {
   const environment = admissionEnvironment({ authorizer: true })
   const inputs = environment.inputs({ authorizer: authorizerInput(() => ({ allowed: true })) })
   const checks = (count: number) =>
@@ -141,7 +141,7 @@ test('two checks of authorization are as many as an expression can afford', () =
   assert.ok('error' in environment.compile(checks(3)).evaluate(inputs))
 })
 
-test('keys of plain data are only its own', () => {
+test('only own properties of plain data are keys', () => {
   const environment = ExpressionEnvironment.create({ variables: { x: 'dyn' } })
   const run = (expression: string, x: unknown) => environment.compile(expression).evaluate(environment.inputs({ x }))
   assert.deepEqual(run('has(x.constructor)', {}), { value: false, cost: 1 })
@@ -149,7 +149,7 @@ test('keys of plain data are only its own', () => {
   assert.deepEqual(run('{"__proto__": x}', 1), { value: JSON.parse('{"__proto__": 1}'), cost: 31 })
 })
 
-test('no expression makes more than fits', () => {
+test('expressions cannot create values beyond the size limits', () => {
   const environment = ExpressionEnvironment.create({ variables: { s: 'string', l: { list: 'string' } }, stored: true })
   const inputs = environment.inputs({ s: 'x'.repeat(100_000), l: Array.from({ length: 20_000 }, () => 'word') })
   const doubled = (times: number) => Array.from({ length: times }, (_, i) => `.optMap(a${i}, a${i} + a${i})`).join('')

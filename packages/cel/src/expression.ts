@@ -9,7 +9,7 @@ import { toJson } from './to-json.js'
 import { listOf, mapOf, structType, type Type, types } from './types.js'
 import { CelMap, EvaluationError, fromJson, noSuchOverload, type Value } from './values.js'
 
-/** How much one expression may cost when it runs, unless the caller says otherwise. */
+/** The default cost limit of one evaluation. */
 const expressionCostLimit = 1_000_000
 
 type SimpleType =
@@ -25,31 +25,35 @@ type SimpleType =
   | 'authorizer'
   | 'resourceCheck'
 
-/** What a variable holds. An object's fields are known; anything else in it is a mistake that the checker finds. */
+/** The type of a variable. The fields of an object are declared; the checker reports every other field. */
 export type VariableType =
   | SimpleType
   | { readonly list: VariableType }
   | { readonly map: VariableType }
   | { readonly object: Readonly<Record<string, VariableType>>; readonly name: string }
 
+/** Options of {@link ExpressionEnvironment}. */
 export interface ExpressionEnvironmentOptions {
   readonly variables: Readonly<Record<string, VariableType>>
-  /** Whether expressions were accepted before, so that they may use what is new in this release. */
+  /** Whether the expressions were accepted before, so that they may use features that are new in this release. */
   readonly stored?: boolean
 }
 
-/** The outcome of an evaluation; its cost includes that of composed variables it was the first to use. */
+/** The result of an evaluation. Its cost includes that of composed variables that it evaluated first. */
 export type Evaluation =
   | { readonly value: unknown; readonly cost: number }
   | { readonly error: string; readonly cost: number }
 
 /** A compiled expression. */
 export interface ExpressionProgram {
-  /** As the checker prints it, such as `bool` or `list(string)`. */
+  /** The result type as the checker prints it, such as `bool` or `list(string)`. */
   readonly outputType: string
-  /** By the types' own names, such as `null_type` or `google.protobuf.Timestamp`, as messages about results print it. */
+  /**
+   * The name of the result type, such as `null_type` or `google.protobuf.Timestamp`, as messages about results
+   * print it.
+   */
   readonly outputTypeName: string
-  /** What running it costs at least and at most, where nothing bounds the size of its inputs. */
+  /** The minimum and maximum cost, if the size of the inputs is not limited. */
   readonly cost: Estimate
   evaluate(inputs: Inputs, options?: { readonly costLimit?: number }): Evaluation
 }
@@ -60,11 +64,14 @@ interface Composed {
   readonly error: string | undefined
 }
 
-/** What expressions outside of CRDs may refer to. Environments never change; composing a variable makes a new one. */
+/**
+ * The variables and functions of expressions outside of CRDs. Environments are immutable; composing a variable
+ * returns a new environment.
+ */
 export class ExpressionEnvironment {
   private constructor(
     private readonly environment: Environment,
-    /** Variables that are expressions themselves, by name. */
+    /** Variables that are defined by expressions, by name. */
     readonly composed: ReadonlyMap<string, Composed>,
   ) {}
 
@@ -75,7 +82,10 @@ export class ExpressionEnvironment {
     return new ExpressionEnvironment({ ...base, variables: declared, structs }, new Map())
   }
 
-  /** Throws a CompileError that lists what is wrong, or says why no program can be made of it. */
+  /**
+   * Compiles an expression. Throws a CompileError that lists the issues, or says why the expression cannot be
+   * planned.
+   */
   compile(source: string): ExpressionProgram {
     const { checked, program } = this.program(source)
     return {
@@ -96,7 +106,10 @@ export class ExpressionEnvironment {
     }
   }
 
-  /** An environment in which `variables.<name>` is the value of an expression, evaluated when first used. */
+  /**
+   * Returns an environment in which `variables.<name>` is the value of an expression, evaluated on first use. A
+   * source that does not compile fails where the variable is used.
+   */
   compose(name: string, source: string): { readonly environment: ExpressionEnvironment; readonly error?: string } {
     let composed: Composed
     try {
@@ -110,7 +123,7 @@ export class ExpressionEnvironment {
     return composed.error === undefined ? { environment: next } : { environment: next, error: composed.error }
   }
 
-  /** Where `variables` is known, though nothing is in it yet. */
+  /** Returns an environment that declares `variables` without fields. */
   withVariables(): ExpressionEnvironment {
     return this.#withComposed(this.composed)
   }
@@ -125,22 +138,25 @@ export class ExpressionEnvironment {
     return new ExpressionEnvironment(environment, all)
   }
 
-  /** Binds variables to plain data for any number of evaluations. Composed variables are evaluated once for all. */
+  /**
+   * Binds variables to plain data for any number of evaluations. Composed variables are evaluated once for all of
+   * them.
+   */
   inputs(bindings: Readonly<Record<string, unknown>>): Inputs {
     return new Inputs(bindings, this.composed)
   }
 }
 
-/** Compiles an expression. Throws a CompileError that lists what is wrong with it. */
+/** Compiles an expression. Throws a CompileError that lists the issues. */
 export function compileExpression(source: string, environment: ExpressionEnvironment): ExpressionProgram {
   return environment.compile(source)
 }
 
-/** The data of one request, as expressions see it. */
+/** The variables of one request, bound to data. */
 export class Inputs {
   private readonly values = new Map<string, Value>()
   private readonly variables: ComposedVariables
-  /** What composed variables cost that nobody has been charged for yet. */
+  /** The cost of composed variables that is not yet charged to an expression. */
   private uncharged = 0
 
   constructor(
@@ -223,7 +239,7 @@ function fullName({ name, params }: Type): string {
   return params.length === 0 ? name : `${name}(${params.map(fullName).join(', ')})`
 }
 
-/** Types that variables keep when expressions use them; all others are only known when they are there. */
+/** Returns the type that a composed variable has in expressions: simple types are kept, all others become `dyn`. */
 function composable(type: Type): Type {
   if (type.kind === 'list') return listOf(composable(type.params[0]!))
   if (type.kind === 'map') return mapOf(composable(type.params[0]!), composable(type.params[1]!))
@@ -243,12 +259,12 @@ function declareVariable(spec: VariableType, structs: Map<string, StructFields>)
   return structType(spec.name)
 }
 
-/** A value for variables of type `authorizer`: what it is asked, the checker answers. */
+/** Returns a value for variables of type `authorizer`. The checker answers its checks. */
 export function authorizerInput(check: AuthorizationChecker): unknown {
   return new CelAuthorizer(check)
 }
 
-/** A value for `authorizer.requestResource`: a check about what the request is about. */
+/** Returns a value for `authorizer.requestResource`: a check about the resource of the request. */
 export function requestResourceInput(
   check: AuthorizationChecker,
   request: {

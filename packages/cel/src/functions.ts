@@ -1,28 +1,31 @@
 import type { Type } from './types.js'
 import { CelList, CelMap, CelOptional, EvaluationError, noSuchOverload, typeOf, type Value } from './values.js'
 
-// biome-ignore lint/suspicious/noExplicitAny: an implementation states the arguments its signature promises.
+/** The implementation of an overload. */
+// biome-ignore lint/suspicious/noExplicitAny: the signature of the overload determines the arguments.
 export type Implementation = (...args: any[]) => Value
 
 /** One signature of a function. */
 export interface Overload {
   readonly id: string
-  /** Called as `target.name(…)`; the target is the first argument. */
+  /** Whether it is called as `target.name(…)`. The target is the first argument. */
   readonly member: boolean
   readonly args: readonly Type[]
   readonly result: Type
   readonly run?: Implementation
 }
 
+/** A function with its overloads. */
 export interface FunctionDeclaration {
   readonly name: string
   readonly overloads: readonly Overload[]
-  /** One implementation for all signatures. It must cope with any value. */
+  /** One implementation for all overloads. It must accept every value. */
   readonly run?: Implementation
-  /** The implementations check their arguments themselves. */
+  /** Whether the implementations check their arguments themselves. */
   readonly unguarded?: boolean
 }
 
+/** Declares an overload that is called as a global function. */
 export const overload = (id: string, args: readonly Type[], result: Type, run?: Implementation): Overload => ({
   id,
   member: false,
@@ -31,6 +34,7 @@ export const overload = (id: string, args: readonly Type[], result: Type, run?: 
   run,
 })
 
+/** Declares an overload that is called as a method. */
 export const member = (id: string, args: readonly Type[], result: Type, run?: Implementation): Overload => ({
   id,
   member: true,
@@ -39,6 +43,7 @@ export const member = (id: string, args: readonly Type[], result: Type, run?: Im
   run,
 })
 
+/** Declares a function with its overloads. */
 export function declare(
   name: string,
   overloads: readonly Overload[],
@@ -47,7 +52,7 @@ export function declare(
   return { name, overloads, ...options }
 }
 
-/** Whether a value may be given for a parameter, as far as run time looks: a list or a map goes by its first item. */
+/** Reports whether a value is accepted for a parameter at run time. Lists and maps are judged by their first item. */
 export function matches(value: Value, type: Type): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -85,7 +90,7 @@ function guard(name: string, candidate: Overload): Implementation {
   }
 }
 
-/** The implementation to call where the checker found these signatures to fit. */
+/** Returns the implementation for the overloads that the checker selected. */
 export function implementation(declaration: FunctionDeclaration, overloads: readonly string[]): Implementation {
   if (declaration.run) return declaration.run
   const bound = declaration.overloads.filter((candidate) => candidate.run)

@@ -1,10 +1,12 @@
 import type { Issue } from './source.js'
 
+/** The kind of a token. */
 export type TokenKind = 'ident' | 'escaped' | 'int' | 'uint' | 'float' | 'string' | 'bytes' | 'punctuation' | 'end'
 
+/** A token of an expression. */
 export interface Token {
   readonly kind: TokenKind
-  /** Exactly as written. */
+  /** The text of the token in the source. */
   readonly text: string
   readonly offset: number
 }
@@ -31,7 +33,7 @@ const rules: readonly (readonly [TokenKind, RegExp])[] = [
   ['punctuation', /(?:==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%])/y],
 ]
 
-/** Splits an expression into tokens. What is no token is reported and skipped. */
+/** Splits an expression into tokens. Text that is not a token is added to the issues and skipped. */
 export function tokenize(text: string, issues: Issue[]): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -55,7 +57,7 @@ export function tokenize(text: string, issues: Issue[]): Token[] {
   return tokens
 }
 
-/** Which rules can match at all, by the first character; trying them all in turn is what lexing would cost most. */
+/** Returns the rules that can match, by the first character. Trying all rules would dominate the time of the lexer. */
 function rulesFor(first: string): readonly (readonly [TokenKind, RegExp])[] {
   if (/[A-Za-z_]/.test(first)) return /[bBrR]/.test(first) ? wordRules : identRules
   if (/[0-9]/.test(first)) return numberRules
@@ -83,7 +85,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0]
 }
 
-/** How much of the text the real lexer gives up on: an unclosed string to where it went wrong, else one character. */
+/** Returns the text that the lexer of cel-go skips: an unclosed string up to the error, otherwise one character. */
 function badText(text: string, at: number): string {
   const open = /[bB]?(?:[rR]?(?:"""|'''|"|')|`)/y
   const start = match(open, text, at)

@@ -3,19 +3,20 @@ import { cover, type Estimate, fixed, one, plus, scale, times, unknown, unlimite
 import { listCost, regexFactor, structCost, traversal } from './runtime-cost.js'
 import type { Type } from './types.js'
 
-/** An argument of a call, as far as costs care. */
+/** The properties of an argument that matter for costs. */
 export interface CostNode {
-  /** The way from a variable to it, if it is part of one. */
+  /** The path from a variable to it, if it is part of one. */
   readonly path: readonly string[]
   readonly type: Type
   readonly expr?: Expr
-  /** What the expression itself tells about its size. */
+  /** The size, if the expression itself determines it. */
   readonly size?: Estimate
 }
 
+/** The estimated cost of a call. */
 export interface CallEstimate {
   readonly cost: Estimate
-  /** Of the result, where the call bounds it. */
+  /** The size of the result, if the call limits it. */
   readonly size?: Estimate
 }
 
@@ -32,7 +33,7 @@ type Estimator = (call: CallFacts) => CallEstimate | undefined
 
 const nominal: Estimator = () => ({ cost: one })
 
-/** One pass over the first argument. */
+/** Estimates one pass over the first argument. */
 const overFirst =
   (factor: number, keepsSize = false): Estimator =>
   ({ args, sizeOf }) => {
@@ -59,7 +60,7 @@ const selector: Estimator = ({ args, sizeOf }) => {
   return { cost: plus(fixed(listCost), scale(length, traversal), requirements) }
 }
 
-/** Looks at every element of a list, or at every character of a text. */
+/** Estimates a visit to every element of a list or every character of a text. */
 const overElements: Estimator = ({ target, sizeOf }) => {
   if (!target) return undefined
   const element = elementOf(target)
@@ -81,7 +82,7 @@ const replace: Estimator = ({ target, args, sizeOf }) => {
   return { cost: scale(size, 2 * traversal), size: plus(times(count, to), kept) }
 }
 
-/** How many parts of a text may be replaced, and how much of it stays. */
+/** Returns how many parts of a text may be replaced, and the size of the rest. */
 function replacements(size: bigint, part: bigint, unchanged: boolean): { count: bigint; kept: bigint } {
   if (part === 0n) return { count: size < unlimited ? size + 1n : size, kept: size }
   if (unchanged) return { count: 0n, kept: size }
@@ -186,7 +187,7 @@ estimates(containsAddress(true), 'containsCIDR')
 estimates(validate, 'validate')
 estimates(equality, '_==_')
 
-/** The estimators of extensions, which go by overload and come first. */
+/** The estimators of extensions. They are selected by overload and take precedence. */
 const byOverload = new Map<string, Estimator>()
 
 function allocating(factor: number, size: Estimate): CallEstimate {
@@ -201,7 +202,7 @@ byOverload.set('list_sets_contains_list', product(1))
 byOverload.set('list_sets_intersects_list', product(1))
 byOverload.set('list_sets_equivalent_list', product(2))
 
-/** The value of an int literal as a count; the alternative for anything else. */
+/** Returns the value of an int literal as a count, or the alternative for any other expression. */
 function literalCount(node: CostNode, otherwise: bigint): bigint {
   const value = node.expr?.kind === 'literal' ? node.expr.value : undefined
   if (typeof value !== 'number' && typeof value !== 'bigint') return otherwise
@@ -235,7 +236,7 @@ function registerSort(name: string, factor: number): void {
   byOverload.set(`list_${name}_sortByAssociatedKeys`, ({ args, sizeOf }) => selfCompare(factor, args[0]!, sizeOf))
 }
 
-/** What the libraries' functions cost; undefined for those that cost what the standard says. */
+/** Estimates a call of a library function. Returns undefined if the standard cost applies. */
 export function estimateCall(
   name: string,
   overload: string,

@@ -1,8 +1,9 @@
 import { CelDouble, CelUint, intFrom, maxInt, maxUint, minInt, type Value } from './values.js'
 
-/** The value of a literal token, or what is wrong with it. */
+/** The value of a literal token, or the error. */
 export type LiteralResult = { readonly value: Value } | { readonly error: string }
 
+/** Parses an int literal. */
 export function intLiteral(text: string, negative: boolean): LiteralResult {
   const magnitude = BigInt(text)
   const value = negative ? -magnitude : magnitude
@@ -10,24 +11,28 @@ export function intLiteral(text: string, negative: boolean): LiteralResult {
   return { value: intFrom(value) }
 }
 
+/** Parses a uint literal. */
 export function uintLiteral(text: string): LiteralResult {
   const value = BigInt(text.slice(0, -1))
   if (value > maxUint) return { error: 'invalid uint literal' }
   return { value: new CelUint(value) }
 }
 
+/** Parses a double literal. */
 export function doubleLiteral(text: string, negative: boolean): LiteralResult {
   const value = Number(text)
   if (!Number.isFinite(value)) return { error: 'invalid double literal' }
   return { value: new CelDouble(negative ? -value : value) }
 }
 
+/** Parses a string literal. */
 export function stringLiteral(text: string): LiteralResult {
   const body = literalBody(text)
   if (body.raw) return { value: body.text }
   return unescapeString(body.text)
 }
 
+/** Parses a bytes literal. */
 export function bytesLiteral(text: string): LiteralResult {
   const body = literalBody(text.slice(1))
   if (body.raw) return { value: Buffer.from(body.text, 'utf8') }

@@ -2,10 +2,10 @@ import type { Call, Comprehension, CreateList, CreateMap, Expr, Ident, Literal }
 import type { Offset } from './source.js'
 import type { Value } from './values.js'
 
-/** The name of the variable that comprehensions accumulate in; no source text can spell it. */
+/** The variable in which comprehensions accumulate. Source text cannot contain this name. */
 export const accumulator = '@result'
 
-/** Makes nodes for macros. All of them point at the call that the macro stands for. */
+/** Creates nodes for macros. All nodes have the position of the macro call. */
 export class MacroBuilder {
   constructor(
     private readonly nextId: () => number,
@@ -49,7 +49,7 @@ export class MacroBuilder {
     return { kind: 'comprehension', id: this.nextId(), offset: this.offset, ...parts }
   }
 
-  /** The same expression with nodes of its own. */
+  /** Returns the same expression with new nodes. */
   copy(expr: Expr): Expr {
     const base = { id: this.nextId(), offset: expr.offset }
     switch (expr.kind) {
@@ -86,6 +86,7 @@ export class MacroBuilder {
   }
 }
 
+/** An invalid macro call. */
 export class MacroError {
   constructor(
     readonly offset: Offset,
@@ -103,7 +104,7 @@ function iterationVariable(arg: Expr, complaint: string): string | MacroError {
   return arg.name
 }
 
-/** The variables of a comprehension: one, or with `two` a pair. */
+/** Returns the variables of a comprehension: one, or a pair if `two` is set. */
 function variables(args: readonly Expr[], two: boolean, complaint: string): [string, string] | MacroError {
   if (!two) {
     const name = iterationVariable(args[0]!, complaint)
@@ -122,10 +123,10 @@ function variables(args: readonly Expr[], two: boolean, complaint: string): [str
 
 const simpleName = 'argument must be a simple name'
 
-/** What a macro makes of a range, besides its variables. */
+/** The parts of a comprehension that a macro defines, besides its variables. */
 type Folding = Pick<Parameters<MacroBuilder['comprehension']>[0], 'accuInit' | 'condition' | 'step' | 'result'>
 
-/** Folds the range into one value; `body` is what is asked of each item. */
+/** Folds the range into one value. `body` is evaluated for each item. */
 function fold(two: boolean, folding: (make: MacroBuilder, body: Expr) => Folding): Expander {
   return (make, range, args) => {
     const vars = variables(args, two, simpleName)
@@ -159,7 +160,7 @@ const existsOne = (two: boolean) =>
     result: make.call('_==_', make.accu(), make.literal(1)),
   }))
 
-/** Folds the range into a list or map: `grow` says what one step adds, the filter (if any) which steps count. */
+/** Folds the range into a list or map. `grow` returns what one step adds. The filter, if any, selects the steps. */
 function collect(
   two: boolean,
   complaint: string,
@@ -285,7 +286,10 @@ const sortBy: Expander = (make, target, args) => {
   })
 }
 
-/** Replaces a call that names a macro; undefined when it names none. */
+/**
+ * Expands a macro call. Returns undefined if the call does not name a macro. Throws a MacroError for invalid
+ * arguments.
+ */
 export function expandMacro(
   make: MacroBuilder,
   name: string,

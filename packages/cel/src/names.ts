@@ -13,18 +13,19 @@ const escapes: Readonly<Record<string, string>> = {
 
 const unescapes: Readonly<Record<string, string>> = { underscores: '__', dot: '.', dash: '-', slash: '/' }
 
+/** Reports whether a name is a reserved word of the language. */
 export function isReserved(name: string): boolean {
   return reserved.has(name)
 }
 
-/** A property's name as expressions spell it; undefined when no expression can. */
+/** Returns the name of a property as expressions write it, or undefined if expressions cannot name it. */
 export function escapeName(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   if (reserved.has(name)) return `__${name}__`
   return name.replace(/__|[./-]/g, (found) => escapes[found]!)
 }
 
-/** The property that an expression's name means; undefined when it means none. */
+/** Returns the property that a name in an expression refers to, or undefined if the name is not valid. */
 export function unescapeName(escaped: string): string | undefined {
   if (!escaped.includes('__')) return escaped
   let valid = true

@@ -12,7 +12,7 @@ import {
   type Value,
 } from './values.js'
 
-/** The value of a step, or the error it ended with. That it cost too much is no such error. */
+/** Runs a step and returns its value or its evaluation error. Cost errors are thrown. */
 export function attempt(step: Step, frame: Frame): Value | EvaluationError {
   try {
     return step(frame)
@@ -22,7 +22,7 @@ export function attempt(step: Step, frame: Frame): Value | EvaluationError {
   }
 }
 
-/** `&&` is decided by false, `||` by true: whichever side says so, even if the other fails. */
+/** Plans `&&` and `||`. The value `decisive` on either side determines the result, even if the other side fails. */
 export function logical(left: Step, right: Step, decisive: boolean): Step {
   return (frame) => {
     const first = attempt(left, frame)
@@ -37,6 +37,7 @@ export function logical(left: Step, right: Step, decisive: boolean): Step {
   }
 }
 
+/** Plans `@not_strictly_false`: true unless the value is false. An error counts as true. */
 export function notStrictlyFalse(run: Step): Step {
   return (frame) => {
     const value = attempt(run, frame)
@@ -45,6 +46,7 @@ export function notStrictlyFalse(run: Step): Step {
   }
 }
 
+/** Plans `==` or `!=`. */
 export function equality(left: Step, right: Step, negated: boolean): Step {
   return (frame) => {
     const x = attempt(left, frame)
@@ -59,13 +61,14 @@ export function equality(left: Step, right: Step, negated: boolean): Step {
     try {
       return !equals(x, y)
     } catch (error) {
-      // The real implementation takes any answer but true for inequality.
+      // cel-go treats every result but true as unequal.
       if (error instanceof EvaluationError) return true
       throw error
     }
   }
 }
 
+/** Plans `or` and `orValue` of optionals. */
 export function optionalOr(left: Step, right: Step, unwrap: boolean): Step {
   return (frame) => {
     const value = left(frame)
@@ -75,7 +78,7 @@ export function optionalOr(left: Step, right: Step, unwrap: boolean): Step {
   }
 }
 
-/** `x in [constants]` is a look-up that costs nothing; undefined when the constants do not allow it. */
+/** Plans `x in [constants]` as a lookup without cost. Returns undefined if the constants do not allow that. */
 export function setMembership(item: Step, list: CelList): Step | undefined {
   const keys = list.values().map(setKey)
   if (keys.includes(undefined)) return undefined
@@ -91,7 +94,7 @@ function setKey(value: Value): string | number | bigint | boolean | undefined {
   return value instanceof CelDouble && !Number.isNaN(value.value) ? value.value : undefined
 }
 
-/** A call of a function. It costs the same whether it fails or not. */
+/** Plans a function call. It costs the same whether it fails or not. */
 export function invocation(run: (...args: Value[]) => Value, args: readonly Step[], cost: CallCost): Step {
   const [a, b] = args as [Step, Step]
   if (args.length === 1) return unary(run, a, cost)
@@ -99,14 +102,14 @@ export function invocation(run: (...args: Value[]) => Value, args: readonly Step
   return variadic(run, args, cost)
 }
 
-/** A call that looks at its arguments one after the other. */
+/** Plans a call that evaluates its arguments in order. */
 export function variadic(run: (...args: Value[]) => Value, args: readonly Step[], cost: CallCost): Step {
   return (frame) => {
     const values: Value[] = []
     for (let i = 0; i < args.length; i++) {
       const value = attempt(args[i]!, frame)
       if (value instanceof EvaluationError) {
-        // Failing before the last argument ends the call before it costs anything.
+        // A failure before the last argument ends the call before it is charged.
         if (i === args.length - 1) spend(frame, chargeFor(cost, [...values, null], null))
         throw value
       }

@@ -5,12 +5,12 @@ import { expandMacro, MacroBuilder, MacroError } from './macros.js'
 import { type Issue, nowhere } from './source.js'
 import {
   argumentStart,
-  Derailed,
   fieldName,
   indexStart,
   listStart,
   mapStart,
   operandStart,
+  ParseFailure,
   structStart,
   TokenStream,
 } from './token-stream.js'
@@ -19,7 +19,7 @@ const recursionMax = 250
 const codePointsMax = 100_000
 const nodesMax = 100_000
 
-/** Ends the parse; the reason is among the issues already. */
+/** Ends the parse. The reason is already among the issues. */
 class Stop {}
 
 const reserved = new Set(
@@ -28,17 +28,19 @@ const reserved = new Set(
   ),
 )
 
+/** Options of {@link parse}. */
 export interface ParserOptions {
-  /** Whether `sortBy` is a macro, as it is where the lists extension is enabled. */
+  /** Whether `sortBy` is a macro, as with the lists extension. */
   readonly lists?: boolean
 }
 
+/** The parsed expression, or the issues of the source. */
 export interface ParseResult {
   readonly expr: Expr | undefined
   readonly issues: readonly Issue[]
 }
 
-/** Parses an expression and expands its macros. */
+/** Parses an expression and expands its macros. Returns issues instead of throwing. */
 export function parse(text: string, options: ParserOptions = {}): ParseResult {
   const issues: Issue[] = []
   const size = text.length > codePointsMax ? [...text].length : text.length
@@ -56,7 +58,7 @@ interface Operator {
   readonly token: Token
 }
 
-/** One method for each level of the grammar, from the loosest binding to the tightest. */
+/** A recursive-descent parser with one method per level of the grammar, from the loosest binding to the tightest. */
 class Parser {
   private ids = 0
   private depth = 0
@@ -79,26 +81,26 @@ class Parser {
     }
   }
 
-  /** `optMap` states its target twice, so that a chain of them doubles with every link; this is where that ends. */
+  /** Limits the number of nodes. `optMap` repeats its target, so that the size of a chain doubles with every link. */
   private readonly nextId = (): number => {
     if (++this.ids <= nodesMax) return this.ids
     this.issues.push({ offset: nowhere, message: `expression node count exceeds limit: ${nodesMax}` })
     throw new Stop()
   }
 
-  /** Parses; after a complaint that nothing further in could deal with, goes on where that makes sense. */
+  /** Parses, and continues after an error that no inner rule could handle. */
   private recovering(parse: () => Expr, postfix = false): Expr {
     const { offset } = this.tokens.peek()
     try {
       return parse()
     } catch (error) {
-      if (!(error instanceof Derailed)) throw error
+      if (!(error instanceof ParseFailure)) throw error
       this.tokens.recover(postfix)
       return { kind: 'literal', id: this.nextId(), offset, value: null }
     }
   }
 
-  /** Notes how deep operators and selections are nested, which is limited like the nesting of brackets. */
+  /** Records the nesting depth of operators and selections, which is limited like that of brackets. */
   private nested<T extends Expr>(expr: T, children: readonly Expr[], levels: 0 | 1): T {
     let height: number = levels
     for (const child of children) height = Math.max(height, (this.heights.get(child) ?? 0) + levels)
@@ -141,7 +143,7 @@ class Parser {
     return terms.length === 1 ? terms[0]! : this.balance(`_${operator}_`, terms, operators, 0, operators.length - 1)
   }
 
-  /** Long chains become a balanced tree, so that their depth stays small. */
+  /** Builds a balanced tree of a long chain, so that its depth stays small. */
   private balance(
     name: string,
     terms: readonly Expr[],
@@ -196,7 +198,7 @@ class Parser {
       if (!tokens.is('-') || kind === 'int' || kind === 'float') return this.member()
       if (!this.isNegatable()) {
         tokens.noAlternative(1)
-        throw new Derailed()
+        throw new ParseFailure()
       }
       return this.negation(first)
     })
@@ -208,14 +210,14 @@ class Parser {
     if (!this.tokens.isOperandStart()) {
       const token = this.tokens.peek()
       this.tokens.report(token, `extraneous input '${token.text}' expecting ${operandStart}`)
-      throw new Derailed()
+      throw new ParseFailure()
     }
     if (count % 2 === 0) return this.member()
     const id = this.nextId()
     return this.call(id, first, '!_', undefined, [this.member()])
   }
 
-  /** Whether what follows a minus can be negated. */
+  /** Reports whether the operand after a minus can be negated. */
   private isNegatable(): boolean {
     return this.tokens.isOperandStart(1) && !this.tokens.is('!', 1)
   }
@@ -260,7 +262,7 @@ class Parser {
     const optional = tokens.is('?', 1)
     if (!optional && !this.isFieldName(1)) {
       tokens.noAlternative(1)
-      throw new Derailed()
+      throw new ParseFailure()
     }
     const dot = tokens.next()
     if (optional) return this.optionalSelection(operand, dot)
@@ -334,7 +336,7 @@ class Parser {
     if (tokens.accept('{')) return this.map(token)
     if (!tokens.is('.') || tokens.peek(1).kind !== 'ident') {
       tokens.noAlternative(1)
-      throw new Derailed()
+      throw new ParseFailure()
     }
     tokens.next()
     return this.named('.')
@@ -413,13 +415,13 @@ class Parser {
     try {
       return this.tokens.colon()
     } catch (error) {
-      if (!(error instanceof Derailed)) throw error
+      if (!(error instanceof ParseFailure)) throw error
       this.tokens.recover(true)
       return undefined
     }
   }
 
-  /** Items between brackets with commas; one comma may be left over at the end. */
+  /** Parses items between brackets that are separated by commas. A trailing comma is allowed. */
   private items(bracket: string, start: string, one: () => void): void {
     const { tokens } = this
     const starts = (ahead: number) =>

@@ -34,33 +34,37 @@ import {
   ValueMap,
 } from './values.js'
 
-/** A part of an expression, ready to run. */
+/** A compiled part of an expression. */
 export interface Plan {
   readonly run: Step
-  /** Set when the value is known already. Evaluating it costs nothing. */
+  /** The value, if it is known at planning time. Evaluating it costs nothing. */
   readonly constant?: { readonly value: Value }
-  /** Set when it is a variable or a part of a value; such parts cost less where they are not evaluated on their own. */
+  /**
+   * The attribute, if the part is a variable or a selection from one. Attributes cost less where they are not
+   * evaluated on their own.
+   */
   readonly attribute?: Attribute
 }
 
-/** The expression is well typed, but cannot become a program. */
+/** The expression is well typed, but cannot be planned. */
 export class PlanError extends Error {
   override readonly name = 'PlanError'
 }
 
 const conversionFunctions = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
 
-/** A constant pattern is compiled with the program, which does not come to be if that fails. */
+/** Functions whose constant pattern is compiled at planning time. The plan fails if the pattern is not valid. */
 const regexFunctions = new Set(['matches', 'find', 'findAll'])
 
+/** A planned expression. */
 export interface PlannedProgram {
   readonly run: Step
-  /** Which variable of the environment belongs into which slot. */
+  /** The variables of the environment, in the order of their slots. */
   readonly variables: readonly string[]
   readonly slotCount: number
 }
 
-/** Makes closures of a checked expression. */
+/** Compiles a checked expression into closures. Throws a PlanError if a constant part cannot be evaluated. */
 export function plan(
   expr: Expr,
   environment: Environment,
@@ -71,6 +75,7 @@ export function plan(
   return { run, variables: planner.variables, slotCount: planner.slotCount }
 }
 
+/** Compiles nodes of a checked expression into steps. */
 export class Planner {
   readonly variables: string[]
   slotCount: number
@@ -84,7 +89,7 @@ export class Planner {
     this.slotCount = this.variables.length
   }
 
-  /** Gives a comprehension's variable a slot while `within` is planned. */
+  /** Gives the variables of a comprehension slots while `within` is planned. */
   withVariables<T>(names: readonly string[], within: (slots: readonly number[]) => T): T {
     const slots = names.map((name) => {
       const slot = this.slotCount++
@@ -286,7 +291,7 @@ function show(value: Value): string {
   return value instanceof CelUint || value instanceof CelDouble ? String(value.value) : String(value)
 }
 
-/** Costs what it costs, even if it fails. */
+/** Charges the cost, even if the step fails. */
 function charged(step: Step, cost: number): Step {
   return (frame) => {
     try {
@@ -301,7 +306,7 @@ function constant(value: Value): Plan {
   return { run: () => value, constant: { value } }
 }
 
-/** Computes at planning time; failure there fails the plan. */
+/** Computes at planning time. A failure fails the plan. */
 function fold<T>(compute: () => T): T {
   try {
     return compute()
@@ -330,7 +335,7 @@ function readSlot(slot: number, name: string): Step {
   }
 }
 
-/** Evaluated when first asked for; the value, or the failure, is kept. */
+/** Evaluates a lazy variable on first use. The value or the failure is cached. */
 function readLazy(frame: Frame, slot: number, compute: () => Value): Value {
   try {
     const value = compute()

@@ -11,7 +11,7 @@ import type { Type } from './types.js'
 import { validateLiterals } from './validators.js'
 import { CostError, EvaluationError, InternalError, type Value } from './values.js'
 
-/** An expression that does not compile. The message is the whole list of issues, as the real server prints it. */
+/** An expression that does not compile. The message lists all issues as kube-apiserver prints them. */
 export class CompileError extends Error {
   override readonly name = 'CompileError'
 }
@@ -22,7 +22,7 @@ export interface Checked {
   readonly environment: Environment
 }
 
-/** Parses and checks; throws a CompileError that lists what is wrong. */
+/** Parses and checks an expression. Throws a CompileError that lists the issues. */
 export function compile(text: string, environment: Environment): Checked {
   const fail = (issues: readonly Issue[]): never => {
     throw new CompileError(displayIssues(text, issues))
@@ -36,11 +36,12 @@ export function compile(text: string, environment: Environment): Checked {
   return { expr, environment }
 }
 
+/** Returns the type of the result. */
 export function outputType(checked: Checked): Type {
   return checked.expr.type!
 }
 
-/** Whether a checked expression mentions a variable of its environment. */
+/** Reports whether a checked expression refers to a variable of its environment. */
 export function mentions({ expr }: Checked, variable: string): boolean {
   let found = false
   walk(expr, (node) => {
@@ -50,18 +51,22 @@ export function mentions({ expr }: Checked, variable: string): boolean {
   return found
 }
 
+/** The result of an evaluation: a value or an error, with its cost. */
 export type Outcome =
   | { readonly value: Value; readonly cost: number }
   | { readonly error: string; readonly cost: number }
 
-/** What a variable may be bound to: a value, a failure to be reported on use, or a way to get it when first used. */
+/**
+ * The binding of a variable: a value, an error to report on use, or a function that computes the value on first
+ * use.
+ */
 export type Binding = Value | EvaluationError | (() => Value) | undefined
 
-/** An expression that can be run any number of times. */
+/** A planned expression that can be evaluated any number of times. */
 export class Program {
   private readonly planned: PlannedProgram
 
-  /** Throws a PlanError when a constant part of the expression cannot be evaluated. */
+  /** Plans the expression. Throws a PlanError if a constant part of the expression cannot be evaluated. */
   constructor(checked: Checked, schemas: ReadonlyMap<string, SchemaNode> = new Map()) {
     this.planned = plan(checked.expr, checked.environment, (type) => schemas.get(type.name))
   }

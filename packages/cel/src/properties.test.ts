@@ -25,7 +25,7 @@ function outcome(run: () => Value): Value | undefined {
   }
 }
 
-test('ints are exact, whichever way they are kept, and overflow is an error', () => {
+test('ints are exact in both representations, and overflow is an error', () => {
   const operations: [(a: Value, b: Value) => Value, (a: bigint, b: bigint) => bigint | undefined][] = [
     [add, (a, b) => a + b],
     [subtract, (a, b) => a - b],
@@ -52,7 +52,7 @@ test('text is ordered by code points', () => {
   )
 })
 
-test('a name that can be escaped is found again', () => {
+test('an escaped name unescapes to itself', () => {
   const characters = fc.constantFrom(...'ab1_-./$', '__', 'namespace')
   fc.assert(
     fc.property(fc.array(characters, { minLength: 1 }), (parts) => {
@@ -70,7 +70,7 @@ test('plain data equals itself', () => {
   fc.assert(fc.property(data, (value) => equals(fromJson(value), fromJson(structuredClone(value)))))
 })
 
-test('times read as they were written', () => {
+test('formatted times parse to the same time', () => {
   const range = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }
   fc.assert(
     fc.property(fc.date(range), (date) => {
@@ -81,7 +81,7 @@ test('times read as they were written', () => {
   )
 })
 
-test('any text compiles or is refused with a place in it', () => {
+test('any text compiles or is rejected with a position', () => {
   const tokens = fc.constantFrom(
     ...[
       'x',

@@ -24,7 +24,7 @@ import {
   type Value,
 } from './values.js'
 
-// What cel-go and the Go packages of Kubernetes 1.34.4 made of expressions and rules.
+// The results of cel-go and the Go packages of Kubernetes 1.34.4 for expressions and rules.
 function load(name: string) {
   const text = readFileSync(new URL(`../src/testdata/${name}`, import.meta.url), 'utf8')
   const exact = text.replace(/(?<=[:[,])-?\d{16,}(?=[,\]}])/g, (digits) => `"int:${digits}"`)
@@ -55,7 +55,7 @@ const variables = new Map([
 const environment = { ...baseEnvironments.stored, variables, structs: new Map() }
 const defaults = { x: null, s: 'hello', i: 3, l: ['a', 'b'], m: { a: 1 } }
 
-/** As the recorder printed values; those of libraries it printed in ways of their own. */
+/** Prints a value as the recorder did. Values of libraries are not printed, since their format differs. */
 function show(value: Value): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'string') return JSON.stringify(value)
@@ -99,7 +99,7 @@ function evaluate({ expr, vars }: RecordedExpression): Partial<RecordedExpressio
 }
 
 for (const name of ['expressions.json', 'spec.json', 'random.json', 'syntax.json']) {
-  test(`expressions behave and cost as recorded: ${name}`, () => {
+  test(`expressions evaluate and cost as recorded: ${name}`, () => {
     for (const recorded of load(name) as RecordedExpression[]) {
       const { expr, vars, ...want } = recorded
       const got = evaluate(recorded)
@@ -127,7 +127,7 @@ interface Base {
   readonly object: { readonly spec: Readonly<Record<string, unknown>> }
 }
 
-/** Many cases share a schema and an object; those state only what differs. */
+/** Many cases share a schema and an object and state only the differences. */
 function expand(recorded: RecordedRules, bases: Readonly<Record<string, Base>>) {
   const base = recorded.base === undefined ? undefined : bases[recorded.base]
   if (!base) return { schema: recorded.schema!, object: recorded.object, old: recorded.old }
@@ -142,7 +142,7 @@ const recordedRules = load('rules.json') as {
   readonly cases: readonly RecordedRules[]
 }
 
-test('rules are accepted and refused as recorded', () => {
+test('rules are accepted and rejected as recorded', () => {
   for (const recorded of recordedRules.cases) {
     const { schema } = expand(recorded, recordedRules.bases)
     const errors = checkRules(schema, 'spec.versions[0].schema.openAPIV3Schema').map(fieldErrorText).sort()
@@ -150,7 +150,7 @@ test('rules are accepted and refused as recorded', () => {
   }
 })
 
-test('rules find what they were recorded to find', () => {
+test('rules report the recorded errors', () => {
   for (const recorded of recordedRules.cases) {
     const { schema, object, old } = expand(recorded, recordedRules.bases)
     if (object === undefined) continue
@@ -159,18 +159,18 @@ test('rules find what they were recorded to find', () => {
   }
 })
 
-test('rules cost what they were recorded to cost', () => {
+test('rules have the recorded costs', () => {
   for (const recorded of recordedRules.cases) {
     const { schema, object, old } = expand(recorded, recordedRules.bases)
     const stopped = recorded.errors?.some((error) => error.includes('no further validation rules will be run'))
     if (object === undefined || recorded.cost === undefined || stopped) continue
-    // Rules that come after the budget is used up would not run, so one unit is left over.
+    // Rules do not run after the budget is used up, so one unit is added.
     const enough = compileRules(schema)!.validate(object, old, { budget: recorded.cost + 1 })
     assert.deepEqual(enough.map(fieldErrorText).sort(), recorded.errors ?? [], recorded.name)
-    const forgiven: unknown[] = []
+    const tolerated: unknown[] = []
     const budget = recorded.cost - 1
-    const short = compileRules(schema)!.validate(object, old, { budget, onForgiven: (error) => forgiven.push(error) })
-    const complaints = [...short.map(fieldErrorText), ...forgiven.map(String)]
-    assert.ok(forgiven.length > 0 || complaints.some((text) => text.includes('cost budget')), recorded.name)
+    const short = compileRules(schema)!.validate(object, old, { budget, onTolerated: (error) => tolerated.push(error) })
+    const complaints = [...short.map(fieldErrorText), ...tolerated.map(String)]
+    assert.ok(tolerated.length > 0 || complaints.some((text) => text.includes('cost budget')), recorded.name)
   }
 })

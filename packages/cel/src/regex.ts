@@ -3,18 +3,21 @@ import { fail } from './values.js'
 
 /** A compiled RE2 pattern. */
 export interface Regex {
-  /** Whether the pattern occurs anywhere in the text. */
+  /** Reports whether the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** The first match, or undefined. */
+  /** Returns the first match, or undefined. */
   find(text: string): string | undefined
-  /** Up to `limit` matches, all if negative. */
+  /** Returns up to `limit` matches, or all if the limit is negative. */
   findAll(text: string, limit: number): string[]
 }
 
 const cache = new Map<string, Regex>()
 const cacheMax = 1000
 
-/** Compiles a pattern, once. A bad pattern is an error of evaluation, worded as Go words it. */
+/**
+ * Compiles a pattern and caches the result. Fails with an evaluation error in the words of Go if the pattern is not
+ * valid.
+ */
 export function compileRegex(pattern: string): Regex {
   let regex = cache.get(pattern)
   if (!regex) {
@@ -25,6 +28,7 @@ export function compileRegex(pattern: string): Regex {
   return regex
 }
 
+/** Reports whether a text is a valid RE2 pattern. */
 export function isRegex(pattern: string): boolean {
   try {
     RE2JS.compile(pattern)

@@ -10,33 +10,34 @@ import { SchemaNode } from './schema-node.js'
 import { typedValue } from './typed.js'
 import { CelOptional, EvaluationError, type Value } from './values.js'
 
-/** How much one rule may cost when it runs. */
+/** The cost limit of one evaluation of a rule. */
 const ruleCostLimit = 1_000_000
-/** How much all rules together may cost for one object. */
+/** The cost limit of all rules for one object. */
 const objectCostBudget = 10_000_000
 
 const messageBytesMax = 5 * 1024
 const costExceeded = 'operation cancelled: actual cost limit exceeded'
 
+/** Options of {@link Rules.validate}. */
 export interface ValidateOptions {
-  /** Where the object sits, such as `status`. */
+  /** The path of the object, such as `status`. */
   readonly path?: string
-  /** What all rules together may cost. */
+  /** The cost limit of all rules together. */
   readonly budget?: number
-  /** Told of failures that are forgiven since an update did not touch what they are about. */
-  readonly onForgiven?: (error: FieldError) => void
+  /** Called for failures that are tolerated because the update did not change the value. */
+  readonly onTolerated?: (error: FieldError) => void
 }
 
-/** The x-kubernetes-validations of a schema, ready to run. */
+/** The compiled `x-kubernetes-validations` of a schema. */
 export interface Rules {
   /**
-   * Complaints of the rules about an object, worded as kube-apiserver words them. With an old object, transition
-   * rules run too, and failures about what did not change are forgiven.
+   * Returns the errors of an object, worded as kube-apiserver words them. With an old object, transition rules run
+   * too, and failures on unchanged values are tolerated.
    */
   validate(object: unknown, oldObject?: unknown, options?: ValidateOptions): FieldError[]
 }
 
-/** Undefined when no rule is in the schema. Each rule is compiled when it is first needed. */
+/** Returns the rules of a schema, or undefined if it does not have any. Each rule is compiled on first use. */
 export function compileRules(schema: JSONSchemaProps, options: { readonly isRoot?: boolean } = {}): Rules | undefined {
   const node = new SchemaNode(schema)
   if (!hasRules(node)) return undefined
@@ -48,7 +49,7 @@ export function compileRules(schema: JSONSchemaProps, options: { readonly isRoot
       if (!root) return []
       const old = oldObject ?? undefined
       const ratchet = old === undefined ? Ratchet.none : Ratchet.of(new Correlation(object, old, node))
-      const run = new Run(validate.budget ?? objectCostBudget, validate.onForgiven)
+      const run = new Run(validate.budget ?? objectCostBudget, validate.onTolerated)
       run.visit(root, validate.path ?? '', object, old, ratchet)
       return run.errors
     },
@@ -62,7 +63,7 @@ function hasRules(node: SchemaNode): boolean {
   return node.properties !== undefined && [...node.properties.values()].some(hasRules)
 }
 
-/** The parts of a schema under which rules are. */
+/** A part of a schema that has rules at or below it. */
 class RuleNode {
   private cached: readonly CompiledRule[] | undefined
   readonly valueNode: SchemaNode
@@ -84,7 +85,7 @@ class RuleNode {
     return this.rules.length > 0
   }
 
-  /** Undefined when the schema does not say what the rules are about. */
+  /** Undefined if the schema does not declare the type of the value. */
   compiled(): readonly CompiledRule[] | undefined {
     if (!this.declared) return undefined
     this.cached ??= compileRulesOf(this.rules, this.node, this.declared)
@@ -92,7 +93,10 @@ class RuleNode {
   }
 }
 
-/** `rules` says which rules hold, `node` what the values are; they differ only within allOf. */
+/**
+ * `rules` is the schema that states the rules and `node` the one that describes the values. They differ only within
+ * allOf.
+ */
 function buildNode(
   rules: SchemaNode,
   node: SchemaNode,
@@ -120,20 +124,20 @@ function buildNode(
   return new RuleNode(rules.rules, node, isRoot, declared, items, properties, additional, allOf)
 }
 
-/** A property that no expression can name may still have rules of its own. */
+/** Returns the type of a property. A property that expressions cannot name may still have rules. */
 function fieldType(name: string, node: SchemaNode, parent: DeclType | undefined): DeclType | undefined {
   const escaped = escapeName(name)
   return escaped === undefined ? declareType(node, node.embedded, 'selfType') : parent?.fields?.get(escaped)
 }
 
-/** One validation of one object: its complaints, and what is left of its budget. */
+/** One validation of one object, with its errors and its remaining budget. */
 class Run {
   readonly errors: FieldError[] = []
   private exhausted = false
 
   constructor(
     private budget: number,
-    private readonly onForgiven: ((error: FieldError) => void) | undefined,
+    private readonly onTolerated: ((error: FieldError) => void) | undefined,
   ) {}
 
   visit(node: RuleNode, path: string, value: unknown, old: unknown, ratchet: Ratchet): void {
@@ -237,7 +241,7 @@ class Run {
     const { rule, fieldPath } = compiled
     const full = fieldPath ? (at.path === '' ? fieldPath : `${at.path}.${fieldPath}`) : at.field
     const report = (error: FieldError) => {
-      if (!compiled.usesOldSelf && at.ratchet.forgives()) this.onForgiven?.(error)
+      if (!compiled.usesOldSelf && at.ratchet.tolerates()) this.onTolerated?.(error)
       else this.errors.push(error)
     }
     const message = compiled.message && this.message(compiled, bind)
@@ -249,7 +253,7 @@ class Run {
     report(failure(rule, full, at.type, message?.text ?? defaultMessage(rule)))
   }
 
-  /** The evaluated message; no text when it is of no use. */
+  /** Evaluates the message. Returns undefined if the result is not usable. */
   private message(
     { rule, message }: CompiledRule,
     bind: (name: string) => Binding,
@@ -276,7 +280,7 @@ class Run {
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
 interface Place {
-  /** As field errors name it. */
+  /** The path as field errors write it. */
   readonly field: string
   readonly path: string
   readonly type: string

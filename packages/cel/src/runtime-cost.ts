@@ -1,19 +1,22 @@
 import { CelList, CelMap, CelObject, costSize, InternalError, type Value } from './values.js'
 
+/** The cost of creating a list. */
 export const listCost = 10
+/** The cost of creating a map. */
 export const mapCost = 30
+/** The cost of creating a message. */
 export const structCost = 40
-/** Of one pass over a text, for each character. */
+/** The cost per character of one pass over a text. */
 export const traversal = 0.1
-/** Of a pattern, for each of its characters, when matched with a text of cost 1. */
+/** The cost per character of a pattern that is matched with a text of cost 1. */
 export const regexFactor = 0.25
 
-/** What one call costs: a constant, or a matter of its arguments and result. */
+/** The cost of one call: a constant, or a function of its arguments and its result. */
 export type CallCost = number | ((args: readonly Value[], result: Value) => number)
 
 const passes = (size: number, count = 1) => Math.ceil(size * count * traversal)
 
-/** One pass over the argument. */
+/** One pass over the first argument. */
 const overFirst: CallCost = (args) => passes(costSize(args[0]!))
 const overFirstTwice: CallCost = (args) => passes(costSize(args[0]!), 2)
 
@@ -23,7 +26,7 @@ function regexCost(textSize: number, patternSize: number): number {
 
 const overBoth: CallCost = ([a, b]) => regexCost(costSize(a!), costSize(b!))
 
-/** The cost of visiting everything in a value. */
+/** Returns the cost of visiting everything in a value. */
 function wholeTraversal(value: Value): number {
   if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * traversal)
   if (value instanceof Uint8Array) return Math.trunc(value.length * traversal)
@@ -74,12 +77,12 @@ const byOverload = new Map<string, CallCost>([
   ['cidr_contains_cidr_string', containsCost('cidr', true)],
 ])
 
-/** A call that makes a list; the factor is what each of its elements costs. */
+/** The cost of a call that creates a list. The factor is the cost per element. */
 const allocating = (size: number, factor = 1) => Math.trunc(size * factor) + 1 + listCost
 
-/** Comparing every element of a list with every other. */
+/** Returns the cost of comparing every element of a list with every other. */
 function selfComparison(list: Value): number {
-  // The real implementation falls over when asked what a failed argument costs to compare.
+  // cel-go panics if it computes the comparison cost of a failed argument.
   if (!(list instanceof CelList)) throw new InternalError('*types.Err is not traits.Lister: missing method Add')
   if (list.size === 0) return allocating(0)
   const first = list.at(0)
@@ -124,13 +127,13 @@ for (const word of ['less', 'less_equals', 'greater', 'greater_equals']) {
   byStandardOverload.set(`${word}_bytes`, smaller)
 }
 
-/** What `a == b` and `a != b` cost. Objects of the libraries compare at one unit with `==`. */
+/** Returns the cost of `a == b` or `a != b`. Values of library types cost one unit with `==`. */
 export function equalityCost(a: Value, b: Value, negated: boolean): number {
   if (!negated && a instanceof CelObject) return 1
   return Math.ceil(Math.min(costSize(a), costSize(b)) * traversal)
 }
 
-/** The cost of calls of a function; the overload is empty where several fit. */
+/** Returns the cost of a function call. The overload is empty if several match. */
 export function callCost(name: string, overload: string): CallCost {
   if (name === 'validate') return validateCost
   if (name === 'containsIP' || name === 'containsCIDR') {

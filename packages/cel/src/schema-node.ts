@@ -2,15 +2,16 @@ import { isObject } from './kubernetes/json.js'
 import type { JSONSchemaProps, ValidationRule } from './kubernetes/schema.js'
 import { escapeName } from './names.js'
 
+/** A property of a schema. */
 export interface SchemaField {
-  /** The property as the object spells it. */
+  /** The name of the property in the object. */
   readonly property: string
   readonly node: SchemaNode
 }
 
 const stringNode = (): SchemaNode => new SchemaNode({ type: 'string' })
 
-/** A structural schema, prepared for expressions: what is needed of it is computed once, when first asked for. */
+/** A structural schema, prepared for expressions. Derived parts are computed once, on first use. */
 export class SchemaNode {
   readonly type: string
   readonly format: string
@@ -43,7 +44,7 @@ export class SchemaNode {
     this.cachedProperties = properties
   }
 
-  /** Undefined when the schema states no properties, which differs from stating none of interest. */
+  /** The properties, or undefined if the schema does not state `properties`. */
   get properties(): ReadonlyMap<string, SchemaNode> | undefined {
     const stated = this.schema.properties
     if (!this.cachedProperties && stated && Object.keys(stated).length > 0) {
@@ -79,7 +80,10 @@ export class SchemaNode {
     return this.cachedFields
   }
 
-  /** The schema of a resource's root: what kind, apiVersion and the two names of metadata are, is known. */
+  /**
+   * Returns the schema of a resource's root, in which apiVersion, kind, metadata.name and metadata.generateName are
+   * declared.
+   */
   withTypeAndObjectMeta(): SchemaNode {
     this.cachedMeta ??= this.hasTypeAndObjectMeta() ? this : this.addTypeAndObjectMeta()
     return this.cachedMeta

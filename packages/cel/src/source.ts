@@ -1,9 +1,10 @@
-/** Where an expression's node starts: an offset into the source text, in UTF-16 units. -1 means nowhere. */
+/** The start of a node: an offset into the source text in UTF-16 units. -1 means unknown. */
 export type Offset = number
 
+/** The offset of a node without a position. */
 export const nowhere: Offset = -1
 
-/** One complaint about an expression. */
+/** One error in an expression. */
 export interface Issue {
   readonly offset: Offset
   readonly message: string
@@ -41,7 +42,10 @@ function displayIssue(text: string, issue: Issue, at: Location): string {
   return `${head}\n | ${characters.join('')}\n | ${marks}`
 }
 
-/** The text that the real server prints for an expression that does not compile: every issue with its line and a mark. */
+/**
+ * Returns the message for an expression that does not compile, as kube-apiserver prints it: every issue with its
+ * line and a caret.
+ */
 export function displayIssues(text: string, issues: readonly Issue[]): string {
   const located = issues.slice(0, issuesMax).map((issue) => ({ issue, at: locate(text, issue.offset) }))
   located.sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column)

@@ -17,7 +17,7 @@ const looseUnits: readonly (readonly [bigint, readonly string[]])[] = [
   [604800n * second, ['w', 'wk', 'week']],
 ]
 
-/** A duration as schemas with `format: duration` accept it: Go's syntax, or words such as `3 days`. */
+/** Parses a duration as schemas with `format: duration` accept it: Go's syntax, or words such as `3 days`. */
 export function parseFormatDuration(text: string): bigint | undefined {
   const exact = parseGoDuration(text)
   if (exact !== undefined) return exact
@@ -36,13 +36,13 @@ export function parseFormatDuration(text: string): bigint | undefined {
   return found ? BigInt.asIntN(64, nanos) : undefined
 }
 
-/** `3600.5s`: how a duration becomes a string. */
+/** Formats a duration as `3600.5s`. */
 export function formatDuration(duration: CelDuration): string {
   const seconds = Number(duration.nanos / second) + Number(duration.nanos % second) / 1e9
   return `${plainNumber(seconds)}s`
 }
 
-/** A number without an exponent, with as few digits as tell it apart. */
+/** Formats a number without an exponent, with the fewest digits that identify it. */
 function plainNumber(value: number): string {
   const text = String(value)
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
@@ -57,7 +57,7 @@ function plainNumber(value: number): string {
 
 const timestampPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/
 
-/** An RFC 3339 time; undefined for anything else. */
+/** Parses an RFC 3339 time. Returns undefined for any other text. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
   const match = timestampPattern.exec(text)
   if (!match) return undefined
@@ -71,14 +71,14 @@ export function parseTimestamp(text: string): CelTimestamp | undefined {
   return new CelTimestamp(BigInt(seconds) * second + nanos, offset)
 }
 
-/** A calendar day as schemas with `format: date` accept it. */
+/** Parses a date as schemas with `format: date` accept it. */
 export function parseDate(text: string): CelTimestamp | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   const millis = match ? daysToMillis(Number(match[1]), Number(match[2]), Number(match[3])) : undefined
   return millis === undefined ? undefined : new CelTimestamp(BigInt(millis) * 1_000_000n)
 }
 
-/** A time as schemas with `format: date-time` accept it. */
+/** Parses a time as schemas with `format: date-time` accept it. */
 export function parseFormatDateTime(text: string): CelTimestamp | undefined {
   if (text === '') return new CelTimestamp(0n)
   return parseTimestamp(text) ?? parseTimestamp(`${text}Z`)
@@ -93,7 +93,7 @@ function daysToMillis(year: number, month: number, day: number): number | undefi
 
 const pad = (value: number, width: number) => String(value).padStart(width, '0')
 
-/** RFC 3339 with as many digits of a second as needed, in the zone that it was given in. */
+/** Formats a time as RFC 3339 in its original zone, with as many fraction digits as needed. */
 export function formatTimestamp(timestamp: CelTimestamp, offsetSeconds = timestamp.offsetSeconds): string {
   const seconds = floorDivide(timestamp.nanos, second)
   const nanos = timestamp.nanos - seconds * second
@@ -107,7 +107,7 @@ export function formatTimestamp(timestamp: CelTimestamp, offsetSeconds = timesta
   return `${day}T${time}${fraction}${zone}`
 }
 
-/** The calendar of a moment in a zone: a Date whose UTC fields are the local ones. */
+/** Converts a time to a zone. Returns a Date whose UTC fields are the local ones. */
 export function localTime(timestamp: CelTimestamp, zone: string): Date {
   const millis = Number(floorDivide(timestamp.nanos, 1_000_000n))
   return new Date(millis + zoneOffsetMinutes(millis, zone) * 60_000)

@@ -12,7 +12,10 @@ import {
   type Value,
 } from './values.js'
 
-/** A value as plain data: times, durations and bytes as text, what only libraries know as its name. */
+/**
+ * Converts a value to plain data: times, durations and bytes become text, and library values become their type
+ * name.
+ */
 export function toJson(value: Value): unknown {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof CelDouble) return value.value

@@ -1,37 +1,41 @@
 import type { Token } from './lexer.js'
 import type { Issue } from './source.js'
 
-/** A rule of the grammar could not go on. The error is reported; some rule further out picks up after it. */
-export class Derailed {}
+/** Thrown when a grammar rule cannot continue. The error is already reported; an outer rule recovers. */
+export class ParseFailure {}
 
 const relations = new Set(['<', '<=', '>=', '>', '==', '!=', 'in'])
 const operators = new Set([...relations, '&&', '||', '?', '+', '-', '*', '/', '%'])
 const postfixes = new Set(['.', '['])
 
 const literals = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
-/** What may begin an operand, as messages list it; some places allow more. */
+/** The tokens that may start an operand, as messages list them. */
 export const operandStart = `{'[', '{', '(', '.', '-', '!', ${literals}}`
+/** The tokens that may start an argument list. */
 export const argumentStart = `{'[', '{', '(', ')', '.', '-', '!', ${literals}}`
-/** What may come right after an opening bracket. */
+/** The tokens that may follow the opening bracket of a list. */
 export const listStart = `{'[', ']', '{', '(', '.', ',', '-', '!', '?', ${literals}}`
+/** The tokens that may follow the opening brace of a map. */
 export const mapStart = `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${literals}}`
+/** The tokens that may follow the opening brace of a message. */
 export const structStart = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"
+/** The tokens that may name a field. */
 export const fieldName = '{IDENTIFIER, ESC_IDENTIFIER}'
+/** The tokens that may start an index. */
 export const indexStart = `{'[', '{', '(', '.', '-', '!', '?', ${literals}}`
 
-/** A bracket, or the middle of a condition, that is still open. */
+/** An open bracket or conditional. */
 interface Open {
-  /** What may come after an expression there. */
+  /** The tokens that may follow an expression there. */
   readonly after: readonly string[]
-  /** Whether the whole may be followed by a selection, as parentheses may. */
+  /** Whether a selection may follow the closed bracket. */
   readonly postfix: boolean
 }
 
 /**
- * Tokens with a position, and what to do about those that do not fit. Users read the messages and tests compare
- * them, so this follows the strategy of the parser generator that the real parser was made with: one token too many
- * or too few is forgiven; otherwise tokens are skipped to where some open rule could go on, and nothing is reported
- * until a token fits again.
+ * A stream of tokens with error recovery. Users read the messages and tests compare them, so the recovery follows
+ * the strategy of ANTLR, which generated the parser of cel-go: one surplus or missing token is repaired; otherwise
+ * tokens are skipped to one that an open rule accepts, and further errors are suppressed until a token matches.
  */
 export class TokenStream {
   private at = 0
@@ -76,7 +80,7 @@ export class TokenStream {
     return kind !== 'end' && kind !== 'escaped' && text !== 'in'
   }
 
-  /** Reports a complaint of the grammar, unless it follows from one that was reported already. */
+  /** Reports a syntax error, unless it follows from an error that was reported before. */
   report(token: Token, message: string): void {
     this.lastErrorAt = this.at
     if (this.recovering) return
@@ -84,7 +88,7 @@ export class TokenStream {
     this.issues.push({ offset: token.offset, message: `Syntax error: ${message}` })
   }
 
-  /** Reports the token as unwanted and steps over it. */
+  /** Reports the token as extraneous and skips it. */
   deleteToken(expecting: string): void {
     const token = this.peek()
     this.report(token, `extraneous input '${token.text}' expecting ${expecting}`)
@@ -95,14 +99,14 @@ export class TokenStream {
   mismatched(expecting: string): never {
     const token = this.peek()
     this.report(token, `mismatched input '${token.text}' expecting ${expecting}`)
-    throw new Derailed()
+    throw new ParseFailure()
   }
 
-  /** `no viable alternative`: the text from here to the token that does not fit. */
+  /** Reports `no viable alternative` with the text from here to the offending token. */
   noAlternative(ahead: number): void {
     const first = this.peek()
     const bad = this.peek(ahead)
-    // Text that is no token was reported before and does not count.
+    // Text that is not a token was reported before and is left out.
     const gap = this.text.slice(first.offset + first.text.length, bad.offset).replace(/\S/g, '')
     const shown = first.text + gap + (bad.kind === 'end' ? '' : bad.text)
     const input = shown.replaceAll('\n', '\\n').replaceAll('\t', '\\t')
@@ -113,7 +117,7 @@ export class TokenStream {
     )
   }
 
-  /** Runs a part of the grammar within a bracket; `after` is what may follow an expression there. */
+  /** Parses inside a bracket. `after` lists the tokens that may follow an expression there. */
   within<T>(after: readonly string[], postfix: boolean, parse: () => T): T {
     const depth = this.open.length
     this.open.push({ after, postfix })
@@ -124,12 +128,12 @@ export class TokenStream {
     }
   }
 
-  /** Takes a closing bracket; a missing or a surplus token is forgiven, but reported. */
+  /** Consumes a closing bracket. A missing or surplus token is reported and repaired. */
   close(text: string): Token {
     return this.match(text, (token) => this.mayFollow(token))
   }
 
-  /** Takes a colon, with the same forgiveness. */
+  /** Consumes a colon, with the same repair. */
   colon(): Token {
     return this.match(':', () => this.isOperandStart())
   }
@@ -147,14 +151,14 @@ export class TokenStream {
     return token
   }
 
-  /** Checks that what comes can start something; one surplus token before it is stepped over. */
+  /** Requires a token that can start a construct. One surplus token before it is skipped. */
   require(expecting: string, starts: (ahead: number) => boolean): void {
     if (starts(0)) return
     if (this.peek().kind === 'end' || !starts(1)) this.mismatched(expecting)
     this.deleteToken(expecting)
   }
 
-  /** Whether a token could come after a complete operand here. */
+  /** Reports whether a token may follow a complete operand here. */
   private mayFollow(token: Token): boolean {
     if (token.kind === 'end') return this.open.length === 1
     if (token.kind === 'ident') return token.text === 'in'
@@ -163,7 +167,7 @@ export class TokenStream {
     return operators.has(token.text) || postfixes.has(token.text) || innermost.after.includes(token.text)
   }
 
-  /** Skips to a token with which some open rule can go on. `postfix` says whether a selection may come here. */
+  /** Skips to a token that an open rule accepts. `postfix` says whether a selection may follow here. */
   recover(postfix = false): void {
     if (this.lastErrorAt === this.at && this.recoveredAt === this.at && this.peek().kind !== 'end') this.at++
     this.recoveredAt = this.at
@@ -180,7 +184,7 @@ export class TokenStream {
     return this.open.some((open) => open.after.includes(token.text))
   }
 
-  /** The expression is over; anything left is reported. */
+  /** Reports tokens after the end of the expression. */
   end(): void {
     const token = this.peek()
     if (token.kind === 'end') return

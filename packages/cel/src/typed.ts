@@ -19,7 +19,7 @@ import {
   type Value,
 } from './values.js'
 
-/** What Go calls the type of a piece of JSON. */
+/** Returns the name of the Go type of a JSON value. */
 function goType(data: unknown): string {
   switch (typeof data) {
     case 'string':
@@ -35,7 +35,7 @@ function goType(data: unknown): string {
   }
 }
 
-/** Data as the value that its schema says it is. Data that does not fit is an error of evaluation. */
+/** Converts data to a value of its schema's type. Fails with an evaluation error if the data does not fit. */
 export function typedValue(data: unknown, node: SchemaNode): Value {
   if (data === null || data === undefined) {
     return node.nullable ? null : fail('invalid data, got null for schema with nullable=false')
@@ -120,7 +120,7 @@ function typedList(data: unknown, node: SchemaNode): Value {
   return new TypedList(data, items)
 }
 
-/** Data that the schema keeps without describing. It can only be compared. */
+/** Data under x-kubernetes-preserve-unknown-fields without a schema. Expressions can only compare it. */
 class UnknownPreserved extends CelObject {
   readonly type = types.dyn
   constructor(readonly rawObject: unknown) {
@@ -131,7 +131,7 @@ class UnknownPreserved extends CelObject {
   }
 }
 
-/** An object, described by properties or by additionalProperties. */
+/** An object that is described by properties or by additionalProperties. */
 export class TypedObject extends CelMap {
   constructor(
     readonly rawObject: Readonly<Record<string, unknown>>,
@@ -220,7 +220,7 @@ class TypedList extends CelList {
   }
 }
 
-/** Order does not matter, and adding is union. */
+/** A list of type set: the order does not matter, and addition is the union. */
 class TypedSetList extends TypedList {
   private set: Set<unknown> | undefined
 
@@ -240,7 +240,10 @@ class TypedSetList extends TypedList {
   }
 }
 
-/** Items are known by their keys: order does not matter, and adding replaces what has the same keys. */
+/**
+ * A list of type map: items are identified by their keys, the order does not matter, and addition replaces items
+ * with the same keys.
+ */
 class TypedMapList extends TypedList {
   constructor(
     data: readonly unknown[],

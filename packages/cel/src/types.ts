@@ -1,3 +1,4 @@
+/** The kind of a type. */
 export type Kind =
   | 'any'
   | 'bool'
@@ -27,7 +28,7 @@ export class Type {
     readonly params: readonly Type[] = [],
   ) {}
 
-  /** As error messages of the checker print it. */
+  /** Prints the type as messages of the checker do. */
   toString(): string {
     switch (this.kind) {
       case 'any':
@@ -48,6 +49,7 @@ export class Type {
 
 const simple = (kind: Kind, name: string = kind) => new Type(kind, name)
 
+/** The simple types. */
 export const types = {
   any: simple('any', 'google.protobuf.Any'),
   bool: simple('bool'),
@@ -64,30 +66,40 @@ export const types = {
   uint: simple('uint'),
 }
 
+/** Returns the type of a list. */
 export const listOf = (element: Type): Type => new Type('list', 'list', [element])
+/** Returns the type of a map. */
 export const mapOf = (key: Type, value: Type): Type => new Type('map', 'map', [key, value])
+/** Returns the type of a type value. */
 export const typeOfType = (type: Type): Type => new Type('type', 'type', [type])
+/** Returns the type of an optional. */
 export const optionalOf = (type: Type): Type => new Type('opaque', 'optional_type', [type])
+/** Returns the type of an opaque library value. */
 export const opaqueType = (name: string, ...params: Type[]): Type => new Type('opaque', name, params)
+/** Returns the type of a message or an object. */
 export const structType = (name: string): Type => new Type('struct', name)
+/** Returns a type parameter. */
 export const typeParam = (name: string): Type => new Type('param', name)
 
-/** The bare list and map, as values name their own type. */
+/** The list and map types as `type(x)` returns them. */
 export const bareTypes = { list: listOf(types.dyn), map: mapOf(types.dyn, types.dyn), optional: optionalOf(types.dyn) }
 
+/** Reports whether a type is `dyn`. */
 export function isDyn(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'any'
 }
 
+/** Reports whether a type is `dyn` or the error type. */
 export function isDynOrError(type: Type): boolean {
   return type.kind === 'error' || isDyn(type)
 }
 
-/** The element of an optional type, or undefined for any other type. */
+/** Returns the element of an optional type, or undefined for any other type. */
 export function unwrapOptional(type: Type): Type | undefined {
   return type.kind === 'opaque' && type.name === 'optional_type' ? type.params[0] : undefined
 }
 
+/** Reports whether two types are equal. */
 export function sameType(a: Type, b: Type): boolean {
   if (a === b) return true
   if (a.kind !== b.kind || a.name !== b.name || a.params.length !== b.params.length) return false
@@ -111,7 +123,7 @@ function isEqualOrLessSpecific(a: Type, b: Type): boolean {
   }
 }
 
-/** The more general of two types that unify. */
+/** Returns the more general of two types that unify. */
 export function mostGeneral(a: Type, b: Type): Type {
   return isEqualOrLessSpecific(a, b) ? a : b
 }
@@ -120,9 +132,9 @@ function isNullable(type: Type): boolean {
   return ['opaque', 'struct', 'any', 'duration', 'timestamp', 'null'].includes(type.kind)
 }
 
-/** What the checker has learned about type parameters so far. */
+/** The inferred values of type parameters. */
 export class Substitution {
-  /** What was known before the assignment that is under way, newest last. */
+  /** The previous values of the assignment in progress, newest last. */
   private readonly undo: (readonly [string, Type | undefined])[] = []
 
   private constructor(private readonly known: Map<string, Type>) {}
@@ -140,7 +152,7 @@ export class Substitution {
     this.known.set(param.name, type)
   }
 
-  /** Whether the types agree pairwise. What is learned is kept only if they do. */
+  /** Reports whether the types can be assigned pairwise. Inferences are kept only if they can. */
   assignAll(from: readonly Type[], to: readonly Type[]): boolean {
     this.undo.length = 0
     if (this.assignableList(from, to)) return true
@@ -174,7 +186,7 @@ export class Substitution {
     return this.assignableList(a.params, b.params)
   }
 
-  /** Whether the parameter may stand for the type. */
+  /** Reports whether the parameter can be replaced by the type. */
   private substitutes(type: Type, param: Type): { valid: boolean; known: boolean } {
     if (sameType(type, param)) return { valid: true, known: true }
     const known = this.find(param)
@@ -190,7 +202,7 @@ export class Substitution {
     return { valid: true, known: false }
   }
 
-  /** Whether the parameter does not occur in the type: a type cannot contain itself. */
+  /** Reports whether the parameter does not occur in the type. A type cannot contain itself. */
   private isFree(param: Type, within: Type): boolean {
     if (sameType(param, within)) return false
     if (within.kind === 'param') {
@@ -200,7 +212,7 @@ export class Substitution {
     return within.params.every((inner) => this.isFree(param, inner))
   }
 
-  /** The type with its known parameters filled in; with `unknownToDyn`, the others become dyn. */
+  /** Replaces known parameters. With `unknownToDyn`, the other parameters become dyn. */
   apply(type: Type, unknownToDyn: boolean): Type {
     const known = this.find(type)
     if (known) return this.apply(known, unknownToDyn)

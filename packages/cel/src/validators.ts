@@ -35,7 +35,7 @@ function mismatch(expr: Expr, expected: Type, actual: Type): Issue {
 const isExempt = (parents: readonly Expr[]) =>
   parents.some((parent) => parent.kind === 'call' && parent.name === 'format')
 
-/** All elements of a list literal, all keys and all values of a map literal must have one type. */
+/** Checks that all elements of a list literal, and all keys and values of a map literal, have one type. */
 function checkAggregate(expr: Expr): Issue[] {
   if (expr.kind === 'list') {
     const types = expr.elements.map((e, i) => (expr.optional[i] ? (unwrapOptional(e.type!) ?? e.type!) : e.type!))
@@ -54,7 +54,10 @@ function checkAggregate(expr: Expr): Issue[] {
   ])
 }
 
-/** Finds mistakes in literals that types do not show: bad durations, times, patterns, formats and mixed lists. */
+/**
+ * Finds errors in literals that the type check does not find: durations, times, patterns, format strings and mixed
+ * lists.
+ */
 export function validateLiterals(expr: Expr): Issue[] {
   const issues: Issue[] = []
   walk(expr, (node, parents) => {

@@ -1,8 +1,8 @@
 import { bareTypes, type Type, types } from './types.js'
 
 /**
- * A value of the expression language. An int is a number while it is a safe integer and a bigint beyond;
- * doubles, being rare, are boxed.
+ * A value of the expression language. An int is a number while it is a safe integer and a bigint otherwise. Doubles
+ * are rare, so they are boxed.
  */
 export type Value =
   | null
@@ -21,21 +21,27 @@ export type Value =
   | CelObject
   | Type
 
+/** The minimum int. */
 export const minInt = -(2n ** 63n)
+/** The maximum int. */
 export const maxInt = 2n ** 63n - 1n
+/** The maximum uint. */
 export const maxUint = 2n ** 64n - 1n
 
-/** An error of evaluation. Not a JavaScript Error: no stack is wanted, and logic operators absorb it. */
+/**
+ * An evaluation error. It is not a JavaScript Error, since logical operators absorb it and a stack trace would be
+ * expensive.
+ */
 export class EvaluationError {
   constructor(readonly message: string) {}
 }
 
-/** Evaluation was stopped since it cost too much. Nothing absorbs this. */
+/** Thrown when an evaluation exceeds its cost limit. Operators do not absorb it. */
 export class CostError {
   readonly message = 'operation cancelled: actual cost limit exceeded'
 }
 
-/** Evaluation broke down in a way that the real implementation reports as its own mistake. Nothing absorbs this. */
+/** Thrown where cel-go reports an internal error. Operators do not absorb it. */
 export class InternalError {
   readonly message: string
   constructor(what: string) {
@@ -43,45 +49,52 @@ export class InternalError {
   }
 }
 
+/** Throws an evaluation error. */
 export function fail(message: string): never {
   throw new EvaluationError(message)
 }
 
+/** Throws the evaluation error for arguments without a matching overload. */
 export function noSuchOverload(): never {
   throw new EvaluationError('no such overload')
 }
 
+/** A uint. */
 export class CelUint {
   constructor(readonly value: bigint) {}
 }
 
+/** A double. */
 export class CelDouble {
   constructor(readonly value: number) {}
 }
 
+/** A point in time. */
 export class CelTimestamp {
   constructor(
-    /** Since 1970, UTC. */
+    /** Nanoseconds since 1970, UTC. */
     readonly nanos: bigint,
-    /** The zone it was written in matters only when it is printed again. */
+    /** The zone of the source text. It only affects how the time is printed. */
     readonly offsetSeconds = 0,
   ) {}
 }
 
+/** A duration in nanoseconds. */
 export class CelDuration {
   constructor(readonly nanos: bigint) {}
 }
 
-/** A value of a type that only libraries know, such as a quantity. */
+/** A value of a library type, such as a quantity. */
 export abstract class CelObject {
   abstract readonly type: Type
   abstract equals(other: Value): boolean
-  /** What costs take for its length; undefined if it has none. */
+  /** The size that costs use, or undefined if it does not have one. */
   get size(): number | undefined {
     return undefined
   }
 }
 
+/** An optional value. */
 export class CelOptional {
   static readonly none = new CelOptional(undefined)
   constructor(readonly value: Value | undefined) {}
@@ -90,17 +103,18 @@ export class CelOptional {
   }
 }
 
-/** No list that an expression can afford to look at is longer. */
+/** The maximum size of a list. An expression cannot afford to visit a longer one. */
 export const listSizeMax = 2_000_000
 
-/** No text that an expression can afford to make is longer. */
+/** The maximum size of a text. An expression cannot afford to create a longer one. */
 export const textSizeMax = 100_000_000
 
+/** A list. */
 export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
 
-  /** Values as the plain data they came from, where they came from data. */
+  /** The list as the plain data that it was created from, if any. */
   get raw(): readonly unknown[] {
     return this.values().map(rawOf)
   }
@@ -130,7 +144,10 @@ export abstract class CelList {
   }
 }
 
-/** Adding lists costs next to nothing, so it must not copy: expressions can double a list many times. */
+/**
+ * The concatenation of two lists. Addition costs almost nothing, so it must not copy: an expression can double a
+ * list many times.
+ */
 class JoinedList extends CelList {
   readonly size: number
 
@@ -152,7 +169,7 @@ class JoinedList extends CelList {
   }
 }
 
-/** The numbers from 0 on. */
+/** The integers from 0 on. */
 export class RangeList extends CelList {
   constructor(readonly size: number) {
     super()
@@ -162,6 +179,7 @@ export class RangeList extends CelList {
   }
 }
 
+/** A list of values. */
 export class ArrayList extends CelList {
   constructor(readonly items: readonly Value[]) {
     super()
@@ -193,6 +211,7 @@ class JsonList extends CelList {
   }
 }
 
+/** A map. */
 export abstract class CelMap {
   abstract readonly size: number
   abstract find(key: Value): Value | undefined
@@ -208,7 +227,7 @@ export abstract class CelMap {
   }
 }
 
-/** Keys that are equal as numbers are one key, whatever their types. */
+/** Returns the hash key of a map key. Numbers of equal value are one key, independent of their types. */
 function hashKey(key: Value): string | number | boolean | bigint | undefined {
   switch (typeof key) {
     case 'string':
@@ -222,6 +241,7 @@ function hashKey(key: Value): string | number | boolean | bigint | undefined {
   return undefined
 }
 
+/** A map of values. */
 export class ValueMap extends CelMap {
   private readonly entries = new Map<unknown, readonly [Value, Value]>()
 
@@ -246,7 +266,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** An object of plain JSON. */
+/** A map over an object of plain JSON. */
 export class JsonMap extends CelMap {
   constructor(readonly object: Readonly<Record<string, unknown>>) {
     super()
@@ -264,7 +284,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** Plain JSON as a value. */
+/** Converts plain JSON to a value. */
 export function fromJson(value: unknown): Value {
   switch (typeof value) {
     case 'string':
@@ -293,7 +313,7 @@ function isValueObject(value: object): value is Exclude<Value, null | string | b
   return proto !== Object.prototype && proto !== null
 }
 
-/** The plain data behind a value, for comparing with other plain data. */
+/** Returns the plain data behind a value, for comparisons with other plain data. */
 export function rawOf(value: Value): unknown {
   if (value instanceof CelDouble) return value.value
   if (value instanceof CelUint) return value.value
@@ -303,26 +323,29 @@ export function rawOf(value: Value): unknown {
   return value
 }
 
-/** A number where that is exact, else a bigint. */
+/** Returns a number if that is exact, otherwise a bigint. */
 export function normalInt(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
-/** An int out of any bigint; overflow is an error. */
+/** Converts a bigint to an int. Fails with an evaluation error on overflow. */
 export function intFrom(value: bigint): number | bigint {
   if (value < minInt || value > maxInt) fail('integer overflow')
   return normalInt(value)
 }
 
+/** Converts a bigint to a uint. Fails with an evaluation error on overflow. */
 export function uintFrom(value: bigint): CelUint {
   if (value < 0n || value > maxUint) fail('unsigned integer overflow')
   return new CelUint(value)
 }
 
+/** Reports whether a value is an int. */
 export function isInt(value: Value): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
+/** Returns the type of a value. */
 export function typeOf(value: Value): Type {
   switch (typeof value) {
     case 'boolean':
@@ -346,7 +369,7 @@ export function typeOf(value: Value): Type {
   return types.type
 }
 
-/** What Go calls the type of a value; a few messages show it. */
+/** Returns the name of the Go type of a value, which some messages contain. */
 export function goTypeName(value: Value): string {
   if (value instanceof CelOptional) return '*types.Optional'
   if (value instanceof JsonList) return '[]interface {}'
@@ -362,7 +385,7 @@ export function goTypeName(value: Value): string {
   return `types.${names[name] ?? name[0]!.toUpperCase() + name.slice(1)}`
 }
 
-/** Equality across types: numbers by value, everything else only with its own kind. */
+/** Compares values of any types: numbers by value, all others only with their own type. */
 export function equals(a: Value, b: Value): boolean {
   if (typeof a === 'string' || typeof a === 'boolean' || a === null) return a === b
   if (b === null) return false
@@ -381,13 +404,13 @@ function equalOptionals(a: CelOptional, b: CelOptional): boolean {
   return equals(a.value, b.value)
 }
 
-/** -1, 0 or 1; undefined when they are not both numbers or one is NaN. */
+/** Returns -1, 0 or 1, or undefined if one of them is not a number or is NaN. */
 export function compareNumbers(a: Value, b: Value): number | undefined {
   const x = numeric(a)
   const y = numeric(b)
   if (x === undefined || y === undefined) return undefined
   if (typeof x === 'number' && typeof y === 'number') return order(x, y)
-  // The real implementation compares an int with a double as doubles.
+  // cel-go compares an int with a double as doubles.
   if (a instanceof CelDouble || b instanceof CelDouble) return order(Number(x), Number(y))
   return x < y ? -1 : x > y ? 1 : 0
 }
@@ -402,7 +425,7 @@ function numeric(value: Value): number | bigint | undefined {
   return undefined
 }
 
-/** How many code points a text has. */
+/** Returns the number of code points of a text. */
 export function codePoints(text: string): number {
   let size = text.length
   for (let i = 0; i < text.length - 1; i++) {
@@ -411,7 +434,7 @@ export function codePoints(text: string): number {
   return size
 }
 
-/** The length of a value as costs count it: 1 for what has none. */
+/** Returns the size of a value as costs count it: 1 if it does not have a size. */
 export function costSize(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value === null || typeof value !== 'object') return 1

@@ -3,16 +3,15 @@ import type { GroupVersion, ResourceType } from './kind.js'
 import type { KubeList, KubeObject, ObjectKey } from './object.js'
 
 /**
- * All that a controller may ask of a Kubernetes API. In one process it is a
- * function call on the embedded server; elsewhere it is HTTP. Failures are
- * StatusErrors either way, and objects that come back are shared: never change one.
+ * The operations of a Kubernetes API. In one process they are function calls to the embedded server; otherwise they
+ * are HTTP requests. All failures are StatusErrors. Returned objects are shared and must not be changed.
  */
 export interface Client {
   get<T extends KubeObject = KubeObject>(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<T>
   list<T extends KubeObject = KubeObject>(type: ResourceType, options?: ListOptions): Promise<KubeList<T>>
   /**
-   * Ends when the signal aborts or the server closes; throws a StatusError with
-   * reason Expired when the revision to start from is gone: list again.
+   * Watches a resource. Ends when the signal aborts or the server closes. Throws a StatusError with reason Expired
+   * if the start revision is gone; list again in that case.
    */
   watch<T extends KubeObject = KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>>
   create<T extends KubeObject = KubeObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>
@@ -23,39 +22,42 @@ export interface Client {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T>
-  /** Server-side apply. `fieldManager` is required by the server. */
+  /** Server-side apply. The server requires `fieldManager`. */
   apply<T extends KubeObject = KubeObject>(
     type: ResourceType,
     object: Partial<T> & ApplyTarget,
     options: ApplyOptions,
   ): Promise<T>
-  /** The object as it is being deleted, or as it was. */
+  /** Deletes an object. Returns its last state, or its current state if finalizers delay the deletion. */
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<KubeObject | undefined>
   deleteCollection(type: ResourceType, options?: ListOptions & DeleteOptions): Promise<void>
-  /** The kinds that are served in a group and version; none when the server does not know it. */
+  /** Returns the kinds of a group and version. The list is empty if the server does not serve it. */
   discover(where: GroupVersion, options?: CallOptions): Promise<readonly ResourceType[]>
   /**
-   * The same API as another user, by impersonation. The rights of that user
-   * apply; the server refuses with reason Forbidden when this client's own user
-   * may not impersonate it.
+   * Returns a client that impersonates another user. The permissions of that user apply. The server answers with
+   * reason Forbidden if the user of this client may not impersonate.
    */
   as(user: string): Client
 }
 
+/** The object that an apply addresses. */
 export interface ApplyTarget {
   readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of `get`. */
 export interface GetOptions extends CallOptions {
   readonly resourceVersion?: string
 }
 
+/** Options of `list`. */
 export interface ListOptions extends CallOptions {
-  /** Absent: all namespaces. */
+  /** The namespace. Absent: all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -65,6 +67,7 @@ export interface ListOptions extends CallOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
 }
 
+/** Options of `watch`. */
 export interface WatchOptions extends CallOptions {
   readonly namespace?: string
   readonly labelSelector?: string
@@ -75,10 +78,12 @@ export interface WatchOptions extends CallOptions {
   readonly timeoutSeconds?: number
 }
 
+/** One event of a watch. */
 export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
 
+/** Options of `create`, `update` and `patch`. */
 export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
@@ -86,11 +91,13 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: string
 }
 
+/** Options of `apply`. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
   readonly force?: boolean
 }
 
+/** Options of `delete`. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly gracePeriodSeconds?: number
@@ -98,11 +105,13 @@ export interface DeleteOptions extends CallOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
+/** A patch with its type. */
 export type Patch =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: 'merge'; readonly patch: Json }
   | { readonly type: 'strategic'; readonly patch: Json }
 
+/** One operation of RFC 6902. */
 export interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
   readonly path: string

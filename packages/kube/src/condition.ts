@@ -1,6 +1,6 @@
 import type { KubeObject } from './object.js'
 
-/** One of an object's status.conditions. */
+/** An entry of status.conditions. */
 export interface Condition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -10,12 +10,12 @@ export interface Condition {
   readonly observedGeneration?: number
 }
 
-/** Condition types whose meaning belongs to the control plane. Others are free for anybody to use. */
+/** Condition types that the control plane defines. Providers and users may add other types. */
 export const systemConditionTypes: readonly string[] = ['Ready', 'Synced', 'Healthy', 'UpToDate', 'Drifted', 'Approved']
 
 /**
- * Do two conditions say the same? When they were last changed does not matter,
- * and a condition that names no generation says it of any.
+ * Reports whether two conditions are equal apart from their transition times. A condition without
+ * observedGeneration equals one of any generation.
  */
 export function sameCondition(a: Condition, b: Condition): boolean {
   return (
@@ -28,9 +28,8 @@ export function sameCondition(a: Condition, b: Condition): boolean {
 }
 
 /**
- * The conditions with some of them set. One that says what is there already
- * leaves that one as it is, time included; others take its place, and new
- * types go to the end. When nothing changed the same array comes back.
+ * Returns the conditions with some of them set. A condition that is equal to the existing one keeps its transition
+ * time. New types are appended. Returns the same array if nothing changed.
  */
 export function setConditions(conditions: readonly Condition[], ...set: readonly Condition[]): readonly Condition[] {
   let result = conditions
@@ -42,12 +41,12 @@ export function setConditions(conditions: readonly Condition[], ...set: readonly
   return result
 }
 
-/** The condition of the type, or one that says it is unknown. */
+/** Returns the condition of a type, or one with status Unknown. */
 export function getCondition(conditions: readonly Condition[], type: string): Condition {
   return conditions.find((condition) => condition.type === type) ?? { type, status: 'Unknown', reason: '' }
 }
 
-/** Do two sets of conditions say the same, in whatever order? */
+/** Reports whether two lists of conditions are equal in any order. */
 export function sameConditions(a: readonly Condition[], b: readonly Condition[]): boolean {
   return (
     a.length === b.length &&
@@ -55,7 +54,7 @@ export function sameConditions(a: readonly Condition[], b: readonly Condition[])
   )
 }
 
-/** An object's conditions; none when it has no status yet. */
+/** Returns the conditions of an object. The list is empty if the object does not have a status. */
 export function conditionsOf(object: KubeObject): readonly Condition[] {
   const status = object['status'] as { conditions?: readonly Condition[] } | undefined
   return status?.conditions ?? []

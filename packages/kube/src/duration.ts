@@ -1,16 +1,16 @@
-/** `5m`, `3d4h`: how long ago, as kubectl says it; `<unknown>` for no time. */
+/** Returns the age as kubectl prints it, such as `5m` or `3d4h`. Returns `<unknown>` for a missing or invalid time. */
 export function since(time: unknown, now: number): string {
   const then = typeof time === 'string' ? Date.parse(time) : Number.NaN
   return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then)
 }
 
-// Each row: up to here (in seconds), say it in this unit, with the rest in the next smaller one or none.
+// Each row: the upper limit in seconds, the unit, and the next smaller unit, if it is printed.
 const MINUTE = 60
 const HOUR = 3600
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-/** Two digits of precision, in the largest units that keep them: kubectl's own rule. */
+/** Formats a duration with two digits of precision, by the rule of kubectl. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000)
   if (seconds < -1) return '<invalid>'

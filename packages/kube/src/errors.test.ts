@@ -4,14 +4,14 @@ import { attempt, ignoring, isConflict, isNotFound, notFound, StatusError } from
 
 const gone = notFound({ group: '', resource: 'secrets' }, 'a')
 
-test('a failure of an expected kind comes to nothing, also below what was attempted', async () => {
+test('ignoring() resolves to undefined for expected errors, also in the cause chain', async () => {
   assert.equal(await Promise.reject(gone).catch(ignoring(isNotFound)), undefined)
   assert.equal(await Promise.reject(gone).catch(ignoring(isConflict, isNotFound)), undefined)
   assert.equal(await attempt('read', () => Promise.reject(gone)).catch(ignoring(isNotFound)), undefined)
   assert.equal(await Promise.resolve('there').catch(ignoring(isNotFound)), 'there')
 })
 
-test('every other failure stays one', async () => {
+test('ignoring() rethrows every other error', async () => {
   for (const other of [new StatusError(409, 'Conflict', 'no'), new Error('not found'), 'not found']) {
     await assert.rejects(Promise.reject(other).catch(ignoring(isNotFound)), (error) => error === other)
   }

@@ -8,12 +8,12 @@ export {
   fieldErrorText,
 } from '@crosstie/cel/kubernetes'
 
-/** Says what was being attempted. Its `cause` says why that failed. */
+/** Names the attempted step. Its `cause` is the reason of the failure. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError'
 }
 
-/** Runs one step. If it throws, the error leaving here names the step. */
+/** Runs one step. If it throws, throws an AttemptError that names the step, with the error as its cause. */
 export async function attempt<T>(what: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step()
@@ -22,6 +22,7 @@ export async function attempt<T>(what: string, step: () => Promise<T>): Promise<
   }
 }
 
+/** The reason of a Status, as k8s.io/apimachinery defines it. */
 export type Reason =
   | 'BadRequest'
   | 'Unauthorized'
@@ -44,12 +45,14 @@ export type Reason =
   | 'StorageReadError'
   | ''
 
+/** One cause of a Status. */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
   readonly field?: string
 }
 
+/** The details of a Status. */
 export interface StatusDetails {
   readonly name?: string
   readonly group?: string
@@ -59,7 +62,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** The metav1.Status that a failed request is answered with. */
+/** The metav1.Status that answers a failed request. */
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -71,13 +74,13 @@ export interface Status {
   readonly code?: number
 }
 
-/** What a Kubernetes client sees when a request fails. */
+/** The failure of a Kubernetes request. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly code: number
   readonly reason: Reason
   readonly details: StatusDetails | undefined
-  /** For the rare answers whose list metadata carries something, such as a fresh continue token. */
+  /** The list metadata of the response, such as a new continue token. Most failures do not have it. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 
   constructor(
@@ -108,9 +111,8 @@ export class StatusError extends Error {
 }
 
 /**
- * Callers ask about an error's kind, never about its words. A provider that
- * was installed on its own brings its own copy of our classes, so a kind is
- * known by its name as well.
+ * Finds an error of a class in the chain of causes. Classes are compared by name too, since a separately installed
+ * provider has its own copy of them.
  */
 export function findInChain<E>(error: unknown, kind: abstract new (...args: never) => E): E | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
@@ -119,17 +121,23 @@ export function findInChain<E>(error: unknown, kind: abstract new (...args: neve
   return undefined
 }
 
+/** Reports whether an error, or one of its causes, is a StatusError with the reason. */
 export function hasReason(error: unknown, reason: Reason): boolean {
   return findInChain(error, StatusError)?.reason === reason
 }
 
+/** Reports whether a request failed with reason Conflict. */
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict')
+/** Reports whether a request failed with reason NotFound. */
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound')
+/** Reports whether a request failed with reason Forbidden. */
 export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden')
+/** Reports whether a request failed with reason AlreadyExists. */
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists')
+/** Reports whether a request failed because its resource version is too old. */
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone')
 
-/** For `.catch`: a failure of an expected kind comes to nothing, every other stays one. */
+/** Returns a handler for `.catch` that resolves to undefined for expected errors and rethrows every other. */
 export function ignoring(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => undefined {
   return (error) => {
     if (!expected.some((is) => is(error))) throw error
@@ -137,6 +145,7 @@ export function ignoring(...expected: readonly ((error: unknown) => boolean)[]):
   }
 }
 
+/** Returns the message of an error, or the text of any other thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -150,26 +159,31 @@ function qualified({ group, resource }: Named): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
+/** Returns a StatusError with code 400. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message)
 }
 
+/** Returns a StatusError with code 404. */
 export function notFound(type: Named, name: string): StatusError {
   const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
   return new StatusError(404, 'NotFound', `${qualified(type)} "${name}" not found`, { details })
 }
 
+/** Returns a StatusError with code 409 and reason AlreadyExists. */
 export function alreadyExists(type: Named, name: string): StatusError {
   const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
   return new StatusError(409, 'AlreadyExists', `${qualified(type)} "${name}" already exists`, { details })
 }
 
+/** Returns a StatusError with code 409 and reason Conflict. */
 export function conflict(type: Named, name: string, why: string): StatusError {
   const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.resource }
   const message = `Operation cannot be fulfilled on ${qualified(type)} "${name}": ${why}`
   return new StatusError(409, 'Conflict', message, { details })
 }
 
+/** Returns a StatusError with code 403. */
 export function forbidden(type: Named, name: string, why: string): StatusError {
   const details = { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.resource }
   const message = name
@@ -184,8 +198,8 @@ const LISTED_ERRORS_MAX = 1_000
 const LISTED_LETTERS_MAX = 1 << 20
 
 /**
- * 422 with every complaint, worded as kubectl's users know it. A client can provoke a hundred thousand complaints with
- * one request: the answer lists the first thousand, or the first megabyte, and counts the rest.
+ * Returns a StatusError with code 422 that lists the field errors, worded as kube-apiserver words them. One request
+ * can cause 100,000 errors, so the response lists the first thousand, or the first megabyte, and counts the rest.
  */
 export function invalid(
   kind: { group: string; kind: string },

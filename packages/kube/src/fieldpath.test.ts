@@ -13,9 +13,10 @@ import {
   setFieldValue,
 } from './fieldpath.js'
 
-// The recorded behaviour of the Go implementation runs in packages/resources (vectors); here is what it cannot show.
+// The recorded behavior of the Go implementation is tested in packages/resources (vectors). These tests cover the
+// rest.
 
-test('a set leaves the given document alone and shares what did not change', () => {
+test('setFieldValue copies the changed path and shares the rest of the document', () => {
   const document = { a: { b: 1 }, c: { d: 2 } }
   const after = setFieldValue(document, 'a.b', 3)
   assert.deepEqual(document, { a: { b: 1 }, c: { d: 2 } })
@@ -23,7 +24,7 @@ test('a set leaves the given document alone and shares what did not change', () 
   assert.equal(after.c, document.c)
 })
 
-test('names from outside are ordinary names', () => {
+test('names such as __proto__ are ordinary fields', () => {
   const after = setFieldValue({}, 'a.__proto__.polluted', true)
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
   assert.equal(getFieldValue(after, 'a.__proto__.polluted'), true)
@@ -34,7 +35,7 @@ test('names from outside are ordinary names', () => {
   })
 })
 
-test('a deleted field is gone, and deleting it again changes nothing', () => {
+test('deleting a field twice changes nothing the second time', () => {
   const document = { tags: { a: '1', b: '2' }, list: [1, 2, 3] }
   const after = deleteFieldValue(document, 'tags.a')
   assert.deepEqual(after, { tags: { b: '2' }, list: [1, 2, 3] })
@@ -49,11 +50,11 @@ const segment = fc.oneof(
 )
 const path = fc.tuple(word, fc.array(segment, { maxLength: 4 })).map(([field, rest]) => [{ field }, ...rest])
 
-test('a path survives being written and read', () => {
+test('a formatted path parses to the same path', () => {
   fc.assert(fc.property(path, (segments) => assert.deepEqual(parseFieldPath(formatFieldPath(segments)), segments)))
 })
 
-test('what was set is found, and expanding the path finds only itself', () => {
+test('a set value is found, and expanding its path returns only that path', () => {
   fc.assert(
     fc.property(path, fc.jsonValue(), (segments, value) => {
       const document = setFieldValue({}, segments, value)

@@ -1,15 +1,15 @@
 import { equal, getOwn, isObject, setOwn } from './json.js'
 
 /**
- * Field paths as Crossplane's users write them: `spec.containers[0].name`,
+ * A segment of a field path in the syntax of Crossplane: `spec.containers[0].name`,
  * `metadata.annotations['crossplane.io/external-name']`, `tags[*]`.
  *
- * A bracket holds an index when it is a number and a field name otherwise, with
- * or without quotes. There is no escaping: a bracket ends at the next `]`.
+ * Brackets contain an index if they contain a number, otherwise a field name with or without quotes. Escapes do not
+ * exist: a bracket ends at the next `]`.
  */
 export type Segment = { readonly field: string } | { readonly index: number }
 
-/** A path that cannot be read or followed. `notFound` tells "nothing is there" from "that makes no sense here". */
+/** A path that cannot be parsed or followed. `notFound` is true if the path is valid but has no value. */
 export class FieldPathError extends Error {
   override readonly name = 'FieldPathError'
   readonly notFound: boolean
@@ -23,7 +23,7 @@ export class FieldPathError extends Error {
 const MAX_INDEX = 1024
 const UINT32_MAX = 4_294_967_295
 
-/** Throws a FieldPathError that names the position, in bytes, of what was not expected there. */
+/** Parses a path. Throws a FieldPathError with the byte position of the unexpected character. */
 export function parseFieldPath(path: string): readonly Segment[] {
   const segments: Segment[] = []
   let at = 0
@@ -79,7 +79,7 @@ function unexpected(path: string, at: number): FieldPathError {
 
 const byteOffset = (text: string, at: number): number => new TextEncoder().encode(text.slice(0, at)).length
 
-/** The path as text. Fields that hold a period, and the wildcard, go into brackets. */
+/** Formats a path. Fields that contain a period, and the wildcard, are written in brackets. */
 export function formatFieldPath(segments: readonly Segment[]): string {
   let text = ''
   for (const segment of segments) {
@@ -90,6 +90,7 @@ export function formatFieldPath(segments: readonly Segment[]): string {
   return text.startsWith('.') ? text.slice(1) : text
 }
 
+/** A path as text or as segments. */
 export type FieldPath = string | readonly Segment[]
 
 function segmentsOf(path: FieldPath): readonly Segment[] {
@@ -102,7 +103,7 @@ function segmentsOf(path: FieldPath): readonly Segment[] {
   }
 }
 
-/** What is at the path. The empty path holds null. Throws a FieldPathError when nothing is there. */
+/** Returns the value at a path. The value at the empty path is null. Throws a FieldPathError if there is no value. */
 export function getFieldValue(document: unknown, path: FieldPath): unknown {
   const segments = segmentsOf(path)
   if (segments.length === 0) return null
@@ -130,7 +131,7 @@ function step(value: unknown, segment: Segment, segments: readonly Segment[], i:
 const hasField = (object: Readonly<Record<string, unknown>>, field: string): boolean =>
   getOwn(object, field) !== undefined
 
-/** As getFieldValue, but undefined when nothing is there, whatever the reason. */
+/** Returns the value at a path, or undefined if there is no value for any reason. */
 export function findFieldValue(document: unknown, path: FieldPath): unknown {
   let value = document
   for (const segment of segmentsOf(path)) {
@@ -141,21 +142,27 @@ export function findFieldValue(document: unknown, path: FieldPath): unknown {
   return value
 }
 
+/** Returns the string at a path. Throws a FieldPathError if the value is missing or not a string. */
 export function getStringAt(document: unknown, path: FieldPath): string {
   return typed(document, path, 'not a string', (v): v is string => typeof v === 'string')
 }
 
-/** An int64: a bigint when it is too large for a number to hold exactly. */
+/**
+ * Returns the int64 at a path, as a bigint if it is not a safe integer. Throws a FieldPathError if the value is
+ * missing or not an integer.
+ */
 export function getIntegerAt(document: unknown, path: FieldPath): number | bigint {
   const isInt64 = (v: unknown): v is number | bigint =>
     typeof v === 'bigint' ? BigInt.asIntN(64, v) === v : Number.isSafeInteger(v)
   return typed(document, path, 'not a (int64) number', isInt64)
 }
 
+/** Returns the boolean at a path. Throws a FieldPathError if the value is missing or not a boolean. */
 export function getBooleanAt(document: unknown, path: FieldPath): boolean {
   return typed(document, path, 'not a bool', (v): v is boolean => typeof v === 'boolean')
 }
 
+/** Returns the list of strings at a path. Throws a FieldPathError if the value is missing or of another type. */
 export function getStringsAt(document: unknown, path: FieldPath): readonly string[] {
   const items = typed(document, path, 'not an array', (v): v is unknown[] => Array.isArray(v))
   if (items.some((item) => typeof item !== 'string')) {
@@ -164,6 +171,7 @@ export function getStringsAt(document: unknown, path: FieldPath): readonly strin
   return items as string[]
 }
 
+/** Returns the map of strings at a path. Throws a FieldPathError if the value is missing or of another type. */
 export function getStringMapAt(document: unknown, path: FieldPath): Readonly<Record<string, string>> {
   const object = typed(document, path, 'not an object', isObject)
   if (Object.values(object).some((item) => typeof item !== 'string')) {
@@ -180,14 +188,15 @@ function typed<T>(document: unknown, path: FieldPath, complaint: string, is: (va
 
 const asWritten = (path: FieldPath): string => (typeof path === 'string' ? path : formatFieldPath(path))
 
+/** Options of {@link setFieldValue}. */
 export interface SetOptions {
-  /** The largest index that may be set, so that a typo does not cost a gigabyte. 0 allows any. */
+  /** The largest index that may be set, so that a typo does not allocate a gigabyte. 0 allows any index. */
   readonly maxIndex?: number
 }
 
 /**
- * A document that holds the value at the path; what lies between is made as
- * needed. The given document is not changed and shares what did not change.
+ * Returns a document with the value at the path. Missing objects and arrays are created. The given document is not
+ * changed; unchanged parts are shared. Throws a FieldPathError if the path does not fit the document.
  */
 export function setFieldValue<T>(document: T, path: FieldPath, value: unknown, options: SetOptions = {}): T {
   const segments = segmentsOf(path)
@@ -220,7 +229,10 @@ function withValue(container: unknown, segments: readonly Segment[], i: number, 
   return copy
 }
 
-/** A document without what is at the path; the same document when nothing was there. */
+/**
+ * Returns a document without the value at the path, or the same document if there is no such value. Throws a
+ * FieldPathError if the path does not fit the document.
+ */
 export function deleteFieldValue<T>(document: T, path: FieldPath): T {
   const segments = segmentsOf(path)
   return segments.length === 0 ? document : (without(document, segments, 0) as T)
@@ -256,8 +268,8 @@ function without(container: unknown, segments: readonly Segment[], i: number): u
 }
 
 /**
- * Every path of the document that the pattern stands for, where `*` (alone in
- * its segment) stands for each field of an object or each element of an array.
+ * Returns every path of the document that matches a pattern. A segment `*` matches each field of an object or each
+ * element of an array. Throws a FieldPathError if the pattern does not fit the document.
  */
 export function expandWildcards(document: unknown, path: FieldPath): readonly string[] {
   const segments = segmentsOf(path)
@@ -301,14 +313,18 @@ function choices(value: unknown, at: readonly Segment[]): readonly Segment[] {
   throw new FieldPathError(`${where}: unexpected wildcard usage`)
 }
 
+/** Options of {@link mergeFieldValue}. */
 export interface MergeOptions {
-  /** What is there already stays, at every depth. */
+  /** Keep existing values, at every depth. */
   readonly keepMapValues?: boolean
-  /** Arrays get the new elements that they do not hold yet, instead of being replaced. */
+  /** Append new elements to arrays instead of replacing them. Elements that exist already are not added again. */
   readonly appendSlice?: boolean
 }
 
-/** Merges the value into what is at the path; without options it takes its place. */
+/**
+ * Merges a value into the value at the path. Without options, it replaces the existing value. Throws a
+ * FieldPathError if the path does not fit the document.
+ */
 export function mergeFieldValue<T>(document: T, path: FieldPath, value: unknown, options?: MergeOptions | null): T {
   if (!options) return setFieldValue(document, path, value)
   let held: unknown
@@ -327,7 +343,7 @@ function mergeValues(held: unknown, given: unknown, options: MergeOptions): unkn
   return mergeMember(held, both ? given.filter(isNew) : given, options)
 }
 
-/** What becomes of one member of an object. What is empty counts as not there, as Crossplane's merge has it. */
+/** Merges one member of an object. Empty values count as absent, as in Crossplane. */
 function mergeMember(held: unknown, given: unknown, options: MergeOptions): unknown {
   const { keepMapValues, appendSlice } = options
   if (given === null) return keepMapValues && held !== undefined ? held : given

@@ -3,12 +3,12 @@ import { isObject, setOwn } from '@crosstie/cel/kubernetes'
 export { equal, getOwn, isObject, type Json, type JsonObject, setOwn } from '@crosstie/cel/kubernetes'
 
 /**
- * So many levels may be nested in a document. Go stops at 10,000; here everything
- * that walks a value shares one stack with its callers, so less must do.
+ * The maximum nesting depth of a document. Go stops at 10,000; here every function that walks a value shares one
+ * stack with its callers.
  */
 export const NESTING_MAX = 1_000
 
-/** Whether more levels are nested than may be. Keeps its own stack: any depth can be asked about. */
+/** Reports whether a value exceeds the maximum nesting depth. Keeps its own stack, so that any depth is safe. */
 export function nestsTooDeep(value: unknown): boolean {
   let level: object[] = typeof value === 'object' && value !== null ? [value] : []
   for (let depth = 0; level.length > 0; depth++) {
@@ -24,7 +24,7 @@ export function nestsTooDeep(value: unknown): boolean {
   return false
 }
 
-/** A deep copy that shares nothing with the original; much faster than structuredClone for JSON. */
+/** Returns a deep copy. Much faster than structuredClone for JSON. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
@@ -37,7 +37,7 @@ export function clone<T>(value: T): T {
   return copy as T
 }
 
-/** JSON text of a value; bigints are written as plain integers. */
+/** Returns the JSON text of a value. Bigints are written as integers. */
 export function stringify(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -59,13 +59,13 @@ function stringifyWithBigInts(value: unknown): string | undefined {
   return `{${members.join(',')}}`
 }
 
-/** An integer of this many digits may be more than a double holds. */
+/** An integer with this many digits may exceed the precision of a double. */
 const LONG_INTEGER = /\d{16}/
-/** Strings and numbers, each whole: digits inside of a string or behind a point are no integer. */
+/** Matches whole strings and numbers, so that digits inside strings and fractions are not taken for integers. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const INTEGER = /^-?\d{16,}$/
 
-/** JSON from a source that writes it well; integers beyond 2^53 come back as bigints. Throws SyntaxError. */
+/** Parses JSON from a trusted source. Integers beyond 2^53 become bigints. Throws a SyntaxError. */
 export function parseJson(text: string): unknown {
   return LONG_INTEGER.test(text) ? parseWithBigInts(text) : JSON.parse(text)
 }

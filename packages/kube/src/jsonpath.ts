@@ -1,19 +1,18 @@
 import { getOwn, isObject } from './json.js'
 
-/** Finds values in a document. Nothing found is an empty list. */
+/** Finds values in a document. Returns an empty list if the path matches nothing. */
 export type JsonPath = (document: unknown) => readonly unknown[]
 
 type Step = (values: readonly unknown[], root: unknown) => readonly unknown[]
 
-/** A path that cannot be read; the message says where. */
+/** A path that cannot be parsed. The message contains the position. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError'
 }
 
 /**
- * Compiles the JSONPath that printer columns and selectable fields use:
- * `.a.b`, `['a.b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..name`, `[a,b]` and
- * `[?(@.type=="Ready")]`.
+ * Compiles the JSONPath of printer columns and selectable fields: `.a.b`, `['a.b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`,
+ * `..name`, `[a,b]` and `[?(@.type=="Ready")]`. Throws a JsonPathError.
  */
 export function compileJsonPath(path: string): JsonPath {
   if (PLAIN_PATH.test(path)) return plainPath(path.split('.').slice(1))
@@ -28,7 +27,7 @@ export function compileJsonPath(path: string): JsonPath {
   }
 }
 
-/** `.spec.size`: as most paths are. */
+/** Matches simple paths such as `.spec.size`, which are the most frequent ones. */
 const PLAIN_PATH = /^(\.[A-Za-z_]\w*)+$/
 
 function plainPath(names: readonly string[]): JsonPath {
@@ -76,7 +75,7 @@ class Parser {
   #name(): string {
     let name = ''
     while (this.#at < this.#text.length && !/[.[\]\s,]/.test(this.#peek())) {
-      // A backslash keeps a dot in a name, as kubectl's users write it.
+      // A backslash escapes a dot in a name, as in kubectl.
       if (this.#peek() === '\\') this.#at++
       name += this.#text[this.#at++] ?? ''
     }
@@ -95,7 +94,7 @@ class Parser {
   #selector(part: string): Step {
     if (part === '*') return children
     const quoted = /^'([^']*)'$/.exec(part)
-    // Quotes do not keep a dot: upstream reads what they hold as a path, and double quotes not at all.
+    // Quotes do not escape a dot: client-go parses the quoted text as a path, and does not accept double quotes.
     if (quoted) return chain(new Parser(`.${quoted[1]!}`).steps())
     if (/^-?\d+$/.test(part)) return index(Number(part))
     const slice = /^(-?\d*):(-?\d*)(?::(-?\d*))?$/.exec(part)
@@ -167,7 +166,7 @@ function sliceStep(from: string, to: string, step: string | undefined): Step {
       const place = (text: string, otherwise: number) => (text ? Number(text) : otherwise)
       const counted = (position: number) => (position < 0 ? position + value.length : position)
       const [start, end] = [counted(place(from, 0)), counted(place(to, value.length))]
-      // A range that is not all there has nothing, unlike JavaScript's.
+      // A range that exceeds the array is empty, unlike in JavaScript.
       if (start < 0 || end > value.length || start > end) return []
       return value.slice(start, end).filter((_, i) => i % stride === 0)
     })
@@ -198,7 +197,7 @@ function filterStep(body: string, fail: (why: string) => never): Step {
   const parts = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(body.trim())
   const left = operand(parts?.[1]?.trim() ?? body.trim(), fail)
   const right = parts ? operand(parts[3]!.trim(), fail) : undefined
-  // An operator that there is not makes a filter that nothing passes.
+  // A filter with an unknown operator matches nothing.
   const test = parts ? (compare[parts[2]!] ?? (() => false)) : undefined
   return (values, root) =>
     values.flatMap((value) => {

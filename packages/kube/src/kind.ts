@@ -1,28 +1,31 @@
-/** How a kind is addressed: what its URL and its objects say about it. */
+/** The identity of a kind in URLs and in objects. */
 export interface ResourceType {
-  /** Empty for the core group. */
+  /** The API group. Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** The plural of the URL, such as `secrets`. */
+  /** The plural name in URLs, such as `secrets`. */
   readonly resource: string
   readonly namespaced: boolean
 }
 
+/** An API group and a version. */
 export interface GroupVersion {
   readonly group: string
   readonly version: string
 }
 
+/** An API group, a version and a kind. */
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string
 }
 
+/** Formats the apiVersion of a group and version. */
 export function apiVersionOf({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** Undefined when the text is no apiVersion. */
+/** Parses an apiVersion. Returns undefined if the text is not valid. */
 export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   const parts = apiVersion.split('/')
   if (parts.length === 1) return { group: '', version: parts[0]! }
@@ -30,12 +33,12 @@ export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   return undefined
 }
 
-/** `secrets` or `certificates.example.org`: how messages name a resource. */
+/** Formats a resource as messages name it: `secrets` or `certificates.example.org`. */
 export function groupResource({ group, resource }: { group: string; resource: string }): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
-/** `Secret` or `Certificate.example.org`: how messages name a kind. */
+/** Formats a kind as messages name it: `Secret` or `Certificate.example.org`. */
 export function groupKind({ group, kind }: { group: string; kind: string }): string {
   return group === '' ? kind : `${kind}.${group}`
 }

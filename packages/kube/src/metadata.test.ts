@@ -8,7 +8,7 @@ import { decodeMeta } from './metadata/decode.js'
 import { finalizerWarnings, validateObjectMeta, validateObjectMetaUpdate } from './metadata.js'
 import type { ObjectMeta } from './object.js'
 
-// What the Go packages of Kubernetes 1.34.4 say to the same inputs.
+// The results of the Go packages of Kubernetes 1.34.4 for the same inputs.
 interface Recorded {
   readonly names: { readonly texts: string[]; readonly want: Record<string, Record<string, string[]>> }
   readonly meta: readonly {
@@ -37,7 +37,7 @@ test('names agree with kube-apiserver', () => {
   }
 })
 
-test('complaints about metadata agree with kube-apiserver', () => {
+test('errors about metadata agree with kube-apiserver', () => {
   for (const { op, object, old, args, root = false, want } of recorded.meta) {
     const errors =
       op === 'objectmeta'
@@ -59,7 +59,7 @@ test('decoding of metadata agrees with kube-apiserver', () => {
   }
 })
 
-test('metadata that needs no change comes back itself', () => {
+test('metadata that needs no change is returned as the same object', () => {
   const metadata = {
     name: 'a',
     labels: { a: 'b' },
@@ -70,7 +70,7 @@ test('metadata that needs no change comes back itself', () => {
   assert.equal(decodeMeta(metadata).meta, metadata)
 })
 
-test('finalizers without a domain are warned about, once they are added', () => {
+test('added finalizers without a domain cause warnings', () => {
   const warnings = finalizerWarnings({ finalizers: ['mine', 'a.b', 'a.b/c', 'orphan', 'old'] }, { finalizers: ['old'] })
   assert.deepEqual(warnings, [
     'metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',

@@ -16,14 +16,15 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.js
 
 const annotationsLimit = 256 * 1024
 
+/** Options of the metadata validation. */
 export interface MetaOptions {
   readonly namespaced: boolean
   readonly nameRule: NameRule
-  /** `metadata`, unless the object is inside of another. */
+  /** The path of the metadata. The default is `metadata`. */
   readonly path?: string
 }
 
-/** Complaints about the metadata of a new object whose name was generated already, if it was to be. */
+/** Validates the metadata of a new object after its name was generated. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   { namespaced, nameRule, path = 'metadata' }: MetaOptions,
@@ -48,7 +49,7 @@ export function validateObjectMeta(
   return errors
 }
 
-/** Complaints about a change of metadata. What the server sets itself is expected to be carried over by now. */
+/** Validates an update of metadata. Fields that the server sets must be carried over before. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) append(errors, newFinalizerErrors(meta, old, path))
@@ -73,7 +74,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   return errors
 }
 
-/** Warnings about finalizers that an object gained and that others might take for their own. */
+/** Returns warnings about added finalizers that are not qualified by a domain. */
 export function finalizerWarnings(meta: ObjectMeta, old?: ObjectMeta): string[] {
   if (!meta.finalizers || meta.finalizers === old?.finalizers) return []
   const before = new Set(old?.finalizers ?? [])
@@ -104,7 +105,7 @@ function labelErrors({ labels = {} }: ObjectMeta, path: string): FieldError[] {
   return validateLabels(labels, `${path}.labels`)
 }
 
-/** Complaints about a set of labels. */
+/** Validates labels. */
 export function validateLabels(labels: Readonly<Record<string, string>>, path: string): FieldError[] {
   const errors: FieldError[] = []
   for (const key in labels) {
@@ -119,7 +120,7 @@ function annotationErrors({ annotations = {} }: ObjectMeta, path: string): Field
   return validateAnnotations(annotations, `${path}.annotations`)
 }
 
-/** Complaints about annotations: their keys, and what they hold altogether. */
+/** Validates annotations: their keys and their total size. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, field: string): FieldError[] {
   const errors: FieldError[] = []
   let size = 0
@@ -143,7 +144,7 @@ function ownerErrors({ ownerReferences = [] }: ObjectMeta, path: string): FieldE
     if (controller === '') controller = name
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`
-      // Printed once: each of many controllers is reported with the whole list.
+      // Printed once, since the error of each controller contains the whole list.
       all ??= new Printed(`[${ownerReferences.map(printOwner).join(',')}]`)
       errors.push(fieldErrors.invalid(field, all, detail))
     }
@@ -211,7 +212,7 @@ function managedFieldsEntryErrors(entry: ManagedFieldsEntry, path: string): Fiel
   return errors
 }
 
-/** Complaints about the name of a field manager: at most 128 bytes, all printable. */
+/** Validates the name of a field manager: at most 128 bytes, all printable. */
 function validateFieldManager(manager: string, field: string): FieldError[] {
   if (manager.length <= 128 && /^[ -~]*$/.test(manager)) return []
   const errors: FieldError[] = []

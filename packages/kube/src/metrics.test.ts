@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from './metrics.js'
 
-test('counters, gauges and histograms show in the text format', () => {
+test('counters, gauges and histograms are exposed in the text format', () => {
   const metrics = new Metrics()
   metrics.counter('requests_total', 'All requests.', ['verb', 'code']).with('get', '200').inc()
   metrics.gauge('depth', 'How deep.').with().set(3)
@@ -29,7 +29,7 @@ test('counters, gauges and histograms show in the text format', () => {
   )
 })
 
-test('label values are escaped, and the same labels are the same series', () => {
+test('label values are escaped, and equal labels are one series', () => {
   const metrics = new Metrics()
   const family = metrics.counter('odd', 'Odd.', ['name'])
   family.with('a"b\\c\n').inc()
@@ -37,7 +37,7 @@ test('label values are escaped, and the same labels are the same series', () => 
   assert.match(metrics.expose(), /odd\{name="a\\"b\\\\c\\n"\} 2/)
 })
 
-test('collectors run when somebody looks', () => {
+test('collectors run on each exposition', () => {
   const metrics = new Metrics()
   const gauge = metrics.gauge('now', 'Now.')
   metrics.onCollect(() => gauge.with().set(42))

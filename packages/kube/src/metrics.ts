@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in Prometheus' text format. Small on purpose:
- * every request passes here, and a metric with its labels bound is one addition.
+ * A registry of counters, gauges and histograms in the text format of Prometheus. It is small on purpose: every
+ * request updates it, and a metric with bound labels is one addition.
  */
 export class Metrics {
   readonly #families = new Map<string, Family>()
@@ -18,13 +18,16 @@ export class Metrics {
     return this.#family(name, help, 'histogram', labels, buckets)
   }
 
-  /** Called before every exposition, for values that are only worth computing when somebody looks. Returns how to stop that. */
+  /**
+   * Registers a callback that runs before every exposition, for values that are expensive to keep up to date.
+   * Returns a function that unregisters it.
+   */
   onCollect(collect: () => void): () => void {
     this.#collectors.add(collect)
     return () => this.#collectors.delete(collect)
   }
 
-  /** What `/metrics` answers. */
+  /** Returns the response body of `/metrics`. */
   expose(): string {
     for (const collect of this.#collectors) collect()
     return [...this.#families.values()].map((family) => family.expose()).join('')
@@ -41,6 +44,7 @@ export class Metrics {
 
 type Type = 'counter' | 'gauge' | 'histogram'
 
+/** A metric with its series, one per combination of label values. */
 export class Family {
   readonly #name: string
   readonly #help: string
@@ -57,7 +61,10 @@ export class Family {
     this.#buckets = buckets
   }
 
-  /** The series of these label values, in the order the labels were declared. Keep it where it is used often. */
+  /**
+   * Returns the series of label values, in the order of the declared labels. Keep the series where it is used
+   * often.
+   */
   with(...values: readonly string[]): Series {
     const key = values.join('\u0000')
     let series = this.#series.get(key)
@@ -68,7 +75,7 @@ export class Family {
     return series
   }
 
-  /** Forgets all series, for gauges that are computed afresh. */
+  /** Removes all series, for gauges that are recomputed. */
   clear(): void {
     this.#series.clear()
   }
@@ -101,13 +108,14 @@ export class Family {
   }
 }
 
+/** One series of a metric. */
 export class Series {
   readonly values: readonly string[]
   readonly counts: number[]
   readonly #buckets: readonly number[]
-  /** The counter's or gauge's value; a histogram's sum. */
+  /** The value of a counter or gauge, or the sum of a histogram. */
   value = 0
-  /** How many a histogram has seen. */
+  /** The number of observations of a histogram. */
   count = 0
 
   constructor(values: readonly string[], buckets: readonly number[]) {

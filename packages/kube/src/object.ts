@@ -1,8 +1,8 @@
 import type { Json } from './json.js'
 
 /**
- * Any Kubernetes object. Objects are values: once stored or handed out they are
- * shared between readers and never changed; a writer makes a new one.
+ * Any Kubernetes object. Objects are values: stored and returned objects are shared between readers and must not be
+ * changed. Writers create new objects.
  */
 export interface KubeObject {
   readonly apiVersion: string
@@ -11,6 +11,7 @@ export interface KubeObject {
   readonly [field: string]: unknown
 }
 
+/** The metadata of an object. */
 export interface ObjectMeta {
   readonly name?: string
   readonly generateName?: string
@@ -29,6 +30,7 @@ export interface ObjectMeta {
   readonly selfLink?: string
 }
 
+/** A reference to an owner. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -38,6 +40,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
+/** An entry of managedFields. */
 export interface ManagedFieldsEntry {
   readonly manager?: string
   readonly operation?: 'Apply' | 'Update'
@@ -48,12 +51,14 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string
 }
 
+/** The metadata of a list. */
 export interface ListMeta {
   readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
+/** A list of objects. */
 export interface KubeList<T extends KubeObject = KubeObject> {
   readonly apiVersion: string
   readonly kind: string
@@ -61,7 +66,7 @@ export interface KubeList<T extends KubeObject = KubeObject> {
   readonly items: readonly T[]
 }
 
-/** Names one object of a kind. A cluster-scoped object has no namespace. */
+/** The name and namespace of an object. A cluster-scoped object does not have a namespace. */
 export interface ObjectKey {
   readonly namespace?: string
   readonly name: string

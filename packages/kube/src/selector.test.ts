@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { StatusError } from './errors.js'
 import { everything, nothing, parseFieldSelector, parseLabelSelector, selectorOf } from './selector.js'
 
-/** What apimachinery 0.34.4 made of generated texts. */
+/** The results of apimachinery 0.34.4 for generated texts. */
 interface Vector {
   readonly Kind: 'label' | 'field'
   readonly In?: string
@@ -29,7 +29,7 @@ const fieldSets: readonly Record<string, string>[] = [
   { 'spec.x': 'b', 'metadata.name': 'b' },
 ]
 
-test('selectors are parsed, printed and refused as apimachinery does', () => {
+test('selectors are parsed, printed and rejected as in apimachinery', () => {
   for (const { Kind, In = '', Out = '', Err, Matches } of vectors) {
     const parse = Kind === 'label' ? parseLabelSelector : parseFieldSelector
     if (Err !== undefined) {
@@ -81,13 +81,13 @@ test('LabelSelector objects', () => {
   )
 })
 
-test('names that every object inherits are ordinary labels', () => {
+test('names such as constructor are ordinary labels', () => {
   assert.equal(parseLabelSelector('constructor').matches({}), false)
   assert.equal(parseLabelSelector('!toString').matches({}), true)
   assert.equal(parseFieldSelector('constructor=').matches({}), true)
 })
 
-test('a field selector tells which value a field must have', () => {
+test('exact() returns the value that a field selector requires', () => {
   assert.equal(parseFieldSelector('metadata.name=a,spec.x!=b').exact('metadata.name'), 'a')
   assert.equal(parseFieldSelector('metadata.name=a,spec.x!=b').exact('spec.x'), undefined)
 })

@@ -3,68 +3,71 @@ import { append } from './arrays.js'
 import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
 import { getOwn } from './json.js'
 
+/** An operator of a label selector. */
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!'
 
-/** One condition on one label. `values` holds one value for the comparisons and none for the existence tests. */
+/** A requirement for one label. `values` has one value for comparisons and is empty for existence tests. */
 export interface LabelRequirement {
   readonly key: string
   readonly operator: LabelOperator
   readonly values: readonly string[]
 }
 
-/** Which labels are wanted. All requirements must hold. */
+/** A label selector. All requirements must hold. */
 export interface Selector {
-  /** True when it restricts nothing. */
+  /** Whether the selector matches everything. */
   readonly empty: boolean
   readonly requirements: readonly LabelRequirement[]
   matches(labels: Readonly<Record<string, string>> | undefined): boolean
-  /** The text in canonical form: requirements by key, values sorted. */
+  /** Returns the canonical text: requirements sorted by key, values sorted. */
   toString(): string
 }
 
-/** metav1.LabelSelector, as objects carry it. */
+/** metav1.LabelSelector, as in objects. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly LabelSelectorRequirement[]
 }
 
+/** A requirement of a metav1.LabelSelector. */
 export interface LabelSelectorRequirement {
   readonly key: string
   readonly operator: string
   readonly values?: readonly string[]
 }
 
+/** A requirement for one field. */
 export interface FieldRequirement {
   readonly field: string
   readonly operator: '=' | '!='
   readonly value: string
 }
 
-/** Which field values are wanted. A field that is not there counts as the empty string. */
+/** A field selector. A missing field counts as the empty string. */
 export interface FieldSelector {
   readonly empty: boolean
   readonly requirements: readonly FieldRequirement[]
   matches(fields: Readonly<Record<string, string>>): boolean
-  /** The value that a field must have exactly, if the selector says so. */
+  /** Returns the value that the selector requires for a field, if any. */
   exact(field: string): string | undefined
   toString(): string
 }
 
-/** Matches everything. */
+/** The selector that matches everything. */
 export const everything: Selector = labelSelector([])
 
-/** Matches nothing: what a missing LabelSelector object means. */
+/** The selector that matches nothing, which is the meaning of a missing LabelSelector. */
 export const nothing: Selector = { empty: false, requirements: [], matches: () => false, toString: () => '' }
 
-/** Parses what `labelSelector=` carries. Throws a 400 StatusError worded as kube-apiserver's. */
+/** Parses the parameter `labelSelector`. Throws a StatusError with code 400, worded as kube-apiserver words it. */
 export function parseLabelSelector(text: string): Selector {
   if (text === '') return everything
   return labelSelector(parseRequirements(scan(text)))
 }
 
 /**
- * The selector that a LabelSelector object describes: an absent one matches nothing, an empty one everything.
- * Throws a 400 StatusError when it is not valid.
+ * Compiles a metav1.LabelSelector: a missing one matches nothing, an empty one everything. Throws a StatusError
+ * with code 400 if it is not valid.
  */
 export function selectorOf(selector: LabelSelector | null | undefined): Selector {
   if (selector === undefined || selector === null) return nothing
@@ -157,7 +160,7 @@ function parseInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined
 }
 
-/** Makes a requirement, or says everything that is wrong with it. */
+/** Creates a requirement, or returns all its errors. */
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const errors: FieldError[] = []
   const keyErrors = isQualifiedName(key)
@@ -212,7 +215,7 @@ const symbols = '=!(),><'
 
 function scan(text: string): Token[] {
   const tokens: Token[] = []
-  // A NUL ends the text, as it does upstream.
+  // A NUL ends the text, as in Kubernetes.
   const stop = text.includes('\0') ? text.indexOf('\0') : text.length
   let at = 0
   while (at < stop) {
@@ -236,7 +239,7 @@ function scan(text: string): Token[] {
   return tokens
 }
 
-/** Reads tokens one by one. Where a value may stand, `in` and `notin` are ordinary words. */
+/** Reads tokens. Where a value is expected, `in` and `notin` are ordinary words. */
 class Tokens {
   #at = 0
   constructor(private readonly tokens: readonly Token[]) {}
@@ -325,7 +328,7 @@ function parseExactValue(tokens: Tokens): string[] {
   throw badRequest(`found '${value.text}', expected: identifier`)
 }
 
-/** `(a,b)`, where any value may be left out and then is the empty string. */
+/** Parses `(a,b)`. A missing value is the empty string. */
 function parseValues(tokens: Tokens): string[] {
   const open = tokens.next()
   if (open.kind !== '(') throw badRequest(`found '${open.text}' expected: '('`)
@@ -364,7 +367,7 @@ function parseValueList(tokens: Tokens): string[] {
   }
 }
 
-/** Parses what `fieldSelector=` carries. Throws a 400 StatusError worded as kube-apiserver's. */
+/** Parses the parameter `fieldSelector`. Throws a StatusError with code 400, worded as kube-apiserver words it. */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements: FieldRequirement[] = []
   for (const term of splitTerms(text).sort()) {
@@ -424,7 +427,7 @@ function unescapeValue(text: string): string {
       }
       value += escaped
     } else if (char === ',' || char === '=') {
-      // Upstream prints the number of the character.
+      // Kubernetes prints the code of the character.
       throw badRequest(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`)
     } else value += char
   }

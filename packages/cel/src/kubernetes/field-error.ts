@@ -1,5 +1,6 @@
 import { printValue, quote } from './print.js'
 
+/** The type of a field error, as k8s.io/apimachinery defines it. */
 export type FieldErrorType =
   | 'NotFound'
   | 'Required'
@@ -12,17 +13,18 @@ export type FieldErrorType =
   | 'TypeInvalid'
   | 'Internal'
 
-/** One complaint about one field, in the words of k8s.io/apimachinery's field errors. */
+/** An error about one field, worded as the field errors of k8s.io/apimachinery. */
 export interface FieldError {
   readonly type: FieldErrorType
-  /** `spec.versions[0].name`; map keys that are no identifiers are written `labels[a/b]`. */
+  /** The path, such as `spec.versions[0].name`. Map keys that are not identifiers are written as `labels[a/b]`. */
   readonly field: string
   readonly value?: unknown
   readonly detail: string
-  /** A CEL rule may choose the reason its failure is reported with. */
+  /** The reason that a CEL rule states for its failure. */
   readonly reason?: string
 }
 
+/** Creates field errors. Each function words the message as k8s.io/apimachinery does. */
 export const fieldErrors = {
   required: (field: string, detail = ''): FieldError => ({ type: 'Required', field, detail }),
   invalid: (field: string, value: unknown, detail: string): FieldError => ({ type: 'Invalid', field, value, detail }),
@@ -38,7 +40,7 @@ export const fieldErrors = {
   tooLong: (field: string, _value: unknown, max: number): FieldError => ({
     type: 'TooLong',
     field,
-    // The real server leaves the value out of what may be a megabyte of text.
+    // kube-apiserver omits the value, which may be a megabyte of text.
     value: '<value omitted>',
     detail: `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`,
   }),
@@ -70,7 +72,7 @@ const fieldErrorWords: Record<FieldErrorType, string> = {
   Internal: 'Internal error',
 }
 
-/** `Invalid value: "x": must be …`: the complaint without the field. */
+/** Returns the message without the field, such as `Invalid value: "x": must be …`. */
 export function fieldErrorBody(error: FieldError): string {
   const word = fieldErrorWords[error.type]
   const bare = error.type === 'Required' || error.type === 'Forbidden' || error.type === 'TooLong'
@@ -79,6 +81,7 @@ export function fieldErrorBody(error: FieldError): string {
   return error.detail === '' ? head : `${head}: ${error.detail}`
 }
 
+/** Returns the message with the field, such as `spec.a: Required value`. */
 export function fieldErrorText(error: FieldError): string {
   return `${error.field}: ${fieldErrorBody(error)}`
 }

@@ -10,7 +10,10 @@ const unitNanos: Readonly<Record<string, bigint>> = {
   h: 3600n * second,
 }
 
-/** A duration as Go writes it, such as `1h30m` or `-1.5s`; undefined for anything else. */
+/**
+ * Parses a duration in Go's syntax, such as `1h30m` or `-1.5s`, into nanoseconds. Returns undefined for any other
+ * text.
+ */
 export function parseGoDuration(text: string): bigint | undefined {
   const sign = text[0] === '-' ? -1n : 1n
   const body = text[0] === '-' || text[0] === '+' ? text.slice(1) : text

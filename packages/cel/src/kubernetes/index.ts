@@ -1,8 +1,9 @@
 /**
- * The parts of Kubernetes' API machinery that CEL depends on. They have no
- * dependencies of their own, so other packages share them from here.
+ * The parts of the Kubernetes API machinery that CEL depends on. They have no dependencies, so that other packages
+ * share them from here.
  */
 export * from './field-error.js'
+export { type FieldPathOptions, walkFieldPath } from './field-path.js'
 export { type FormatCheck, formatCheck, upcomingFormatCheck } from './formats/index.js'
 export { daysIn } from './formats/time.js'
 export { isRequestURI } from './formats/uri.js'

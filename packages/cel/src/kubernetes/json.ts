@@ -1,29 +1,28 @@
-/** What a JSON document holds. Integers beyond 2^53 are bigints, so that int64 survives. */
+/** A JSON value. Integers beyond 2^53 are bigints, so that int64 values stay exact. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
+/** Reports whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Sets a property whose name came from outside. Plain assignment to
- * `__proto__` would change the prototype instead of adding a key.
- */
+/** Sets a property with an untrusted name. Plain assignment to `__proto__` would change the prototype. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
   else object[key] = value
 }
 
-/** Reads a property whose name came from outside; inherited names such as `constructor` do not count. */
+/** Returns an own property with an untrusted name. Inherited names such as `constructor` are ignored. */
 export function getOwn<Value>(object: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Deep equality of JSON values; a key that holds undefined is the same as no key. 1 and 1n are equal. */
+/** Compares JSON values deeply. A key that holds undefined equals a missing key. 1 and 1n are equal. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {

@@ -1,8 +1,8 @@
 import { utf8Length } from './text.js'
 
 /**
- * The rules for names that Kubernetes shares between its kinds. Each answers
- * with what is wrong, in the words users know; an empty list means nothing is.
+ * Validates a name by a rule that Kubernetes kinds share. Returns the messages of kube-apiserver; an empty list
+ * means that the name is valid.
  */
 export type NameCheck = (value: string) => string[]
 
@@ -11,7 +11,7 @@ const subdomain = `${label}(\\.${label})*`
 const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 
-// A request can hold a hundred thousand bad names, so the texts of the rules are built once.
+// A request can contain 100,000 invalid names, so the texts of the rules are built once.
 const labelRule = regexError(
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   label,
@@ -53,7 +53,7 @@ const label1035Expression = whole(label1035)
 const qualifiedExpression = whole(qualified)
 const labelValueExpression = whole(`(${qualified})?`)
 
-/** At most 63 of lower-case letters, digits and inner dashes. */
+/** Validates a DNS label: at most 63 lower-case letters, digits and inner dashes. */
 export function isDNS1123Label(value: string): string[] {
   const errors = tooLong(value, 63)
   if (labelExpression.test(value)) return errors
@@ -61,14 +61,14 @@ export function isDNS1123Label(value: string): string[] {
   return [...errors, labelRule]
 }
 
-/** Labels joined by dots, at most 253 in all. */
+/** Validates a DNS subdomain: labels joined by dots, at most 253 characters. */
 export function isDNS1123Subdomain(value: string): string[] {
   const errors = tooLong(value, 253)
   if (subdomainExpression.test(value)) return errors
   return [...errors, subdomainRule]
 }
 
-/** A label that starts with a letter. */
+/** Validates a DNS label that starts with a letter. */
 export function isDNS1035Label(value: string): string[] {
   const errors = tooLong(value, 63)
   if (label1035Expression.test(value)) return errors
@@ -77,7 +77,7 @@ export function isDNS1035Label(value: string): string[] {
   return [...errors, regexError(rule, label1035, 'my-name', 'abc-123')]
 }
 
-/** `*.example.com` */
+/** Validates a wildcard domain such as `*.example.com`. */
 export function isWildcardDNS1123Subdomain(value: string): string[] {
   const errors = tooLong(value, 253)
   if (whole(`\\*\\.${subdomain}`).test(value)) return errors
@@ -86,7 +86,7 @@ export function isWildcardDNS1123Subdomain(value: string): string[] {
   return [...errors, regexError(rule, `\\*\\.${subdomain}`, '*.example.com')]
 }
 
-/** A key of labels and annotations: `name` or `example.com/name`. */
+/** Validates a key of labels and annotations: `name` or `example.com/name`. */
 export function isQualifiedName(value: string): string[] {
   const parts = value.split('/')
   if (parts.length > 2) {
@@ -106,23 +106,25 @@ function prefixErrors(prefix: string): string[] {
   return isDNS1123Subdomain(prefix).map((error) => `prefix part ${error}`)
 }
 
+/** Validates the value of a label. */
 export function isValidLabelValue(value: string): string[] {
   const errors = tooLong(value, 63)
   if (labelValueExpression.test(value)) return errors
   return [...errors, labelValueRule]
 }
 
-/** Anything that can be one segment of a URL's path. */
+/** Validates a name that is used as one segment of a URL path. */
 export function isValidPathSegmentName(value: string): string[] {
   if (value === '.' || value === '..') return [`may not be '${value}'`]
   return isValidPathSegmentPrefix(value)
 }
 
+/** Validates the prefix of a name that is used as one segment of a URL path. */
 export function isValidPathSegmentPrefix(value: string): string[] {
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`)
 }
 
-/** A key of a ConfigMap or a Secret. */
+/** Validates a key of a ConfigMap or a Secret. */
 export function isConfigMapKey(value: string): string[] {
   const errors = tooLong(value, 253)
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) {
@@ -133,7 +135,7 @@ export function isConfigMapKey(value: string): string[] {
   return errors
 }
 
-/** The name of a port: short, with at least one letter. */
+/** Validates the name of a port: at most 15 characters with at least one letter. */
 export function isValidPortName(value: string): string[] {
   const errors = tooLong(value, 15)
   if (!/^[-a-z0-9]+$/.test(value)) {
@@ -145,22 +147,23 @@ export function isValidPortName(value: string): string[] {
   return errors
 }
 
+/** The rule for the names of a kind. */
 export type NameRule = 'dnsSubdomain' | 'dnsLabel' | 'pathSegment'
 
-/** What is wrong with a name, or with the beginning of a generated one. */
+/** Validates a name, or the prefix of a generated name. */
 export function nameErrors(name: string, rule: NameRule, prefix = false): string[] {
   if (rule === 'pathSegment') return prefix ? isValidPathSegmentPrefix(name) : isValidPathSegmentName(name)
   const checked = prefix ? maskTrailingDash(name) : name
   return rule === 'dnsLabel' ? isDNS1123Label(checked) : isDNS1123Subdomain(checked)
 }
 
-/** A prefix may end in a dash, for more will follow it. */
+/** Replaces a trailing dash of a prefix, since more characters follow it. */
 function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
 }
 
 function tooLong(value: string, max: number): string[] {
-  // No character is shorter than one byte, so most need no counting.
+  // Every character takes at least one byte, so that most texts need not be counted.
   const long = value.length > max || (value.length * 3 > max && utf8Length(value) > max)
   return long ? [`must be no more than ${max} characters`] : []
 }
@@ -169,7 +172,7 @@ function whole(expression: string): RegExp {
   return new RegExp(`^${expression}$`)
 }
 
-/** The words for a text that does not match. */
+/** Returns the message for a text that does not match a rule. */
 export function regexError(rule: string, expression: string, ...examples: string[]): string {
   if (examples.length === 0) return `${rule} (regex used for validation is '${expression}')`
   const such = examples.map((example) => `'${example}', `).join(' or ')

@@ -1,8 +1,8 @@
 import { isObject } from './json.js'
 
 /**
- * How the real server prints values into messages. Clients and their tests
- * compare these texts, so they follow Go's rules where JavaScript's differ.
+ * Prints values into messages as kube-apiserver does. Clients and their tests compare these texts, so the rules of
+ * Go apply where those of JavaScript differ.
  */
 
 const shortEscapes: Record<string, string> = {
@@ -17,9 +17,9 @@ const shortEscapes: Record<string, string> = {
   '\v': '\\v',
 }
 
-/** A quoted string, as Go's %q writes it. */
+/** Returns a quoted string, as Go's `%q` writes it. */
 export function quote(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are escaped.
   if (!/["\\\x00-\x1f\x7f-\uffff]/.test(text)) return `"${text}"`
   let out = '"'
   for (const rune of text) out += quoteRune(rune)
@@ -32,28 +32,28 @@ function quoteRune(rune: string): string {
   const code = rune.codePointAt(0)!
   if (code >= 0x20 && code < 0x7f) return rune
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`
-  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd' // Half a surrogate pair is no character on the wire.
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd' // A lone surrogate cannot be encoded in UTF-8.
   if (printable(rune)) return rune
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
 }
 
-/** Would Go print the character as it is? */
+/** Reports whether Go prints the character without escaping it. */
 export function printable(rune: string): boolean {
   return rune === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(rune)
 }
 
-/** A value whose text is known already, such as a list of typed objects with its keys in their own order. */
+/** A value with a precomputed text, such as a list of typed objects whose keys have a fixed order. */
 export class Printed {
   constructor(readonly text: string) {}
 }
 
-/** A number of a JSON text, as Go's %v writes it: what fits is an int64, the rest is a float. */
+/** Prints a number of a JSON text as Go's `%v`: an int64 if it fits, otherwise a float. */
 export function printNumber(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value)
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? String(value) : printFloat(value)
 }
 
-/** A float, as Go's %v writes it: with an exponent, of two digits at least, from a million on and below a ten thousandth. */
+/** Prints a float as Go's `%v`: with an exponent of at least two digits from 1e6 on and below 1e-4. */
 export function printFloat(value: number): string {
   const [digits, power] = value.toExponential().split('e') as [string, string]
   const exponent = Number(power)
@@ -61,7 +61,7 @@ export function printFloat(value: number): string {
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
-/** JSON as Go writes it: keys sorted, and the characters escaped that are dear to HTML. */
+/** Prints JSON as Go does: keys are sorted and HTML characters are escaped. */
 export function printJson(value: unknown): string {
   if (typeof value === 'string') return printJsonString(value)
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
@@ -82,7 +82,7 @@ function printJsonString(text: string): string {
   )
 }
 
-/** A bad value inside a field error: strings quoted, the rest as JSON. */
+/** Prints an invalid value inside a field error: strings are quoted, other values are JSON. */
 export function printValue(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value instanceof Printed) return value.text

@@ -1,6 +1,6 @@
 import type { Json } from './json.js'
 
-/** apiextensions.k8s.io/v1 JSONSchemaProps: the schema as a CRD states it. Built-in kinds are described in it too. */
+/** The JSONSchemaProps of apiextensions.k8s.io/v1: the schema in a CRD. Built-in kinds are described in it too. */
 export interface JSONSchemaProps {
   readonly $ref?: string
   readonly $schema?: string
@@ -46,11 +46,12 @@ export interface JSONSchemaProps {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic'
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[]
-  /** Built-in kinds only: how strategic merge patch treats a list or a map. */
+  /** How strategic merge patch treats a list or a map. Only set for built-in kinds. */
   readonly 'x-kubernetes-patch-strategy'?: string
   readonly 'x-kubernetes-patch-merge-key'?: string
 }
 
+/** One entry of `x-kubernetes-validations`. */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string

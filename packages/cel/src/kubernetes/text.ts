@@ -1,4 +1,4 @@
-/** Length in characters, not in UTF-16 units. */
+/** Returns the length in characters, not in UTF-16 units. */
 export function runeCount(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length - 1; i++) {
@@ -10,7 +10,7 @@ export function runeCount(text: string): number {
   return count
 }
 
-/** Length in bytes of UTF-8. */
+/** Returns the length in bytes of UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
@@ -18,7 +18,7 @@ export function utf8Length(text: string): number {
     if (unit < 0x80) continue
     if (unit < 0x800) bytes += 1
     else if (isPairAt(text, i)) {
-      bytes += 2 // Two units that become four bytes.
+      bytes += 2 // A surrogate pair takes two units and four bytes.
       i++
     } else bytes += 2
   }

@@ -1,6 +1,6 @@
 import { quote } from '../kubernetes/print.js'
 
-/** An address by its 4 or 16 bytes, or why the text is none, in Go's words. */
+/** An address by its 4 or 16 bytes, or the parse error in the words of Go. */
 export type ParsedAddress = { readonly bytes: Uint8Array; readonly zone: string } | { readonly error: string }
 
 class AddressError {
@@ -10,6 +10,7 @@ class AddressError {
   ) {}
 }
 
+/** Parses an IP address. Returns the error of Go's `netip.ParseAddr` if the text is not valid. */
 export function parseAddress(text: string): ParsedAddress {
   try {
     const first = /[.:%]/.exec(text)?.[0]
@@ -103,7 +104,7 @@ function embedIPv4(bytes: Uint8Array, at: number, ellipsis: number, rest: string
   return at + 4
 }
 
-/** Moves what follows `::` to the end. */
+/** Moves the bytes that follow `::` to the end. */
 function expand(bytes: Uint8Array, filled: number, ellipsis: number): void {
   if (filled < 16) {
     if (ellipsis < 0) throw new AddressError('address string too short')
@@ -113,7 +114,7 @@ function expand(bytes: Uint8Array, filled: number, ellipsis: number): void {
   } else if (ellipsis >= 0) throw new AddressError('the :: must expand to at least one field of zeros')
 }
 
-/** The canonical text of an address. */
+/** Returns the canonical text of an address. */
 export function addressText(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
   const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i]! << 8) | bytes[2 * i + 1]!).toString(16))
@@ -127,9 +128,10 @@ export function addressText(bytes: Uint8Array): string {
   return `${groups.slice(0, best.start).join(':')}::${groups.slice(best.start + best.length).join(':')}`
 }
 
+/** An address and a prefix length, or the parse error in the words of Go. */
 export type ParsedPrefix = { readonly bytes: Uint8Array; readonly bits: number } | { readonly error: string }
 
-/** `10.0.0.0/8`, or why the text is no such thing, in Go's words. */
+/** Parses a network such as `10.0.0.0/8`. Returns the error of Go's `netip.ParsePrefix` if the text is not valid. */
 export function parsePrefix(text: string): ParsedPrefix {
   const wrong = (message: string) => ({ error: `netip.ParsePrefix(${quote(text)}): ${message}` })
   const slash = text.lastIndexOf('/')

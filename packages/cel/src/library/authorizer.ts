@@ -5,7 +5,7 @@ import { CelObject, fail, noSuchOverload, type Value } from '../values.js'
 
 const { bool, string } = types
 
-/** The types of the authorizer library, by which environments declare their variables. */
+/** The types of the authorizer library. Environments declare their variables with them. */
 export const authorizerTypes = {
   authorizer: structType('kubernetes.authorization.Authorizer'),
   pathCheck: structType('kubernetes.authorization.PathCheck'),
@@ -14,12 +14,12 @@ export const authorizerTypes = {
   decision: structType('kubernetes.authorization.Decision'),
 }
 
-/** What an expression asks to be authorized. */
+/** An authorization check that an expression asks for. */
 export interface AuthorizationQuestion {
   readonly verb: string
-  /** Set when the question is about somebody else than who makes the request. */
+  /** The service account, if the check is about another user than that of the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
-  /** Set when the question is about a path rather than a resource. */
+  /** The path, if the check is about a path and not about a resource. */
   readonly path?: string
   readonly group?: string
   readonly resource?: string
@@ -30,12 +30,14 @@ export interface AuthorizationQuestion {
   readonly labelSelector?: string
 }
 
+/** The decision about an authorization check. */
 export interface AuthorizationAnswer {
   readonly allowed: boolean
   readonly reason?: string
   readonly error?: string
 }
 
+/** Decides an authorization check. */
 export type AuthorizationChecker = (question: AuthorizationQuestion) => AuthorizationAnswer
 
 abstract class Receiver extends CelObject {
@@ -44,6 +46,7 @@ abstract class Receiver extends CelObject {
   }
 }
 
+/** The value of the variable `authorizer`. */
 export class CelAuthorizer extends Receiver {
   readonly type = authorizerTypes.authorizer
   constructor(
@@ -76,6 +79,7 @@ class GroupCheck extends Receiver {
 
 type Narrowing = Pick<AuthorizationQuestion, 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector'>
 
+/** An authorization check for a resource, as the methods of the authorizer build it. */
 export class ResourceCheck extends Receiver {
   readonly type = authorizerTypes.resourceCheck
   constructor(
@@ -112,7 +116,7 @@ const narrow = (name: keyof Narrowing, id: string) =>
     }),
   ])
 
-/** Questions about who may do what. The answers come from the checker that the authorizer was made with. */
+/** Authorization checks. The checker that the authorizer was created with decides them. */
 export const authorizerLibrary: readonly FunctionDeclaration[] = [
   declare('path', [
     member('authorizer_path', [authorizer, string], pathCheck, (who: CelAuthorizer, path: string) => {

@@ -28,6 +28,7 @@ const summable: readonly (readonly [string, Type, Value])[] = [
   ['duration', duration, new CelDuration(0n)],
 ]
 
+/** The types with an order, by the name that is part of overload ids. */
 export const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],
   ['uint', uint],
@@ -63,7 +64,7 @@ const safeEquals = (a: Value, b: Value): boolean => {
   }
 }
 
-/** Kubernetes' own functions on lists. */
+/** The list functions of Kubernetes. */
 const listsLibrary: readonly FunctionDeclaration[] = [
   declare(
     'isSorted',
@@ -237,7 +238,7 @@ const optionalLibrary: readonly FunctionDeclaration[] = [
   declare('unwrapOpt', [member('optional_unwrapOpt', [listOf(optionalV)], listOf(V), unwrapAll)]),
 ]
 
-/** Functions on lists, sets, maps, optionals and regular expressions that every environment of Kubernetes has. */
+/** Functions on lists, sets, maps, optionals and regular expressions. Every environment of Kubernetes has them. */
 export const collectionsLibrary: readonly FunctionDeclaration[] = [
   ...listsLibrary,
   ...regexLibrary,

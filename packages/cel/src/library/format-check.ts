@@ -36,7 +36,7 @@ const allowed: Readonly<Record<Clause, readonly Kind[]>> = {
   o: ['int', 'uint'],
 }
 
-/** The part of an argument that the clause cannot print. */
+/** Returns the part of an argument that the clause cannot print. */
 function unprintable(clause: Clause, arg: Expr): Expr | undefined {
   const { kind } = arg.type!
   if (kind !== 'dyn' && !allowed[clause].includes(kind)) return arg
@@ -50,7 +50,7 @@ function unprintable(clause: Clause, arg: Expr): Expr | undefined {
   return undefined
 }
 
-/** Checks a literal format string against a literal list of arguments. */
+/** Validates a literal format string against a literal list of arguments. */
 export function checkFormatCall(call: Call): Issue[] {
   const list = call.args[0]
   if (call.name !== 'format' || call.target?.kind !== 'literal' || list?.kind !== 'list') return []

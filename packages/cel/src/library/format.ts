@@ -15,9 +15,10 @@ import {
   type Value,
 } from '../values.js'
 
-/** The clauses of a format string, such as the `%.3f` of `"%.3f"`. */
+/** The letter of a formatting clause, such as `f` in `%.3f`. */
 export type Clause = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
 
+/** The error for an argument that a clause cannot print, by clause. */
 export const clauseErrors: Readonly<Record<Clause, string>> = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given ',
   d: 'decimal clause can only be used on integers, was given ',
@@ -30,8 +31,8 @@ export const clauseErrors: Readonly<Record<Clause, string>> = {
 }
 
 /**
- * Walks a format string. `format` makes the text of one clause, `complain` must not return. With `endFirst`, a clause
- * that is cut off counts for more than an argument that is missing.
+ * Walks a format string. `format` returns the text of one clause. `complain` must not return. With `endFirst`, an
+ * incomplete clause is reported before a missing argument.
  */
 export function interpolate(
   text: string,
@@ -70,7 +71,7 @@ export function interpolate(
   return result
 }
 
-/** `text.format(args)`. */
+/** Implements `text.format(args)`. Fails with an evaluation error for an invalid clause or argument. */
 export function formatString(text: string, args: CelList): string {
   return interpolate(
     text,
@@ -123,7 +124,7 @@ function hex(clause: 'x' | 'X', value: Value): string {
   return clause === 'X' ? text.toUpperCase() : text
 }
 
-/** As the locale en_US writes it: digits in groups of three. */
+/** Formats a number in the locale en_US: digits in groups of three. */
 function fixed(value: number, precision: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞'
@@ -133,7 +134,7 @@ function fixed(value: number, precision: number): string {
   return precision === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-precision)}`
 }
 
-/** The digits of a number times ten to the precision, from its exact value; halves go to the even neighbour. */
+/** Returns the digits of the exact value times ten to the precision. Halves are rounded to the even neighbor. */
 function exactDigits(value: number, precision: number): string {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, value)
@@ -150,7 +151,7 @@ function exactDigits(value: number, precision: number): string {
   return (quotient + (up ? 1n : 0n)).toString().padStart(precision + 1, '0')
 }
 
-/** Always with six digits; the precision, if any, is taken for a width. */
+/** Formats a number with six digits. The precision, if any, is treated as a width. */
 function scientific(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞'
@@ -182,7 +183,7 @@ function plainText(value: Value): string {
   }
 }
 
-/** A value inside a list or a map, as a literal of the language. */
+/** Prints a value inside a list or a map as a literal of the language. */
 function literalText(value: Value): string {
   if (typeof value === 'string') return quote(value)
   if (value instanceof Uint8Array) return `b${quote(toText(value) as string)}`

@@ -18,7 +18,7 @@ class CelFormat extends CelObject {
   readonly type = formatType
   constructor(
     readonly name: string,
-    /** Of the pattern behind it, or one like it; costs go by it. */
+    /** The size of the pattern, or of a similar one, which determines the cost. */
     readonly maxRegexSize: number,
     readonly validate: (text: string) => readonly string[],
   ) {
@@ -29,7 +29,7 @@ class CelFormat extends CelObject {
   }
 }
 
-/** The start of a name, which the server completes: a trailing dash does not matter. */
+/** Validates the prefix of a generated name: a trailing dash is allowed. */
 const prefix = (check: (text: string) => string[]) => (text: string) =>
   check(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 
@@ -61,7 +61,7 @@ const formats: ReadonlyMap<string, CelFormat> = new Map([
   ['datetime', new CelFormat('datetime', dateTimePatternSize, schemaFormat('datetime', 'invalid datetime'))],
 ])
 
-/** Kubernetes' named formats for names and values. */
+/** The named formats of Kubernetes for names and values. */
 export const namedFormatsLibrary: readonly FunctionDeclaration[] = [
   declare('validate', [
     member('format-validate', [formatType, string], optionalOf(listOf(string)), (format: CelFormat, text: string) => {

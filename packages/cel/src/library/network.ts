@@ -122,7 +122,7 @@ function isGlobalUnicast(ip: CelIp): boolean {
 
 const test = (name: string, id: string, run: (ip: CelIp) => boolean) => declare(name, [member(id, [ipType], bool, run)])
 
-/** IP addresses and networks. */
+/** The library for IP addresses and networks. */
 export const networkLibrary: readonly FunctionDeclaration[] = [
   declare('ip', [
     overload('string_to_ip', [string], ipType, toIp),

@@ -15,11 +15,14 @@ import {
 const { bool, double, int, string } = types
 const quantityType = structType('kubernetes.Quantity')
 
-/** `value` times ten to the `scale`. */
+/** `value` times ten to the power of `scale`. */
 interface Amount {
   readonly value: bigint
   readonly scale: number
-  /** Kept with unlimited precision, which the real type does for what does not fit a simpler form. */
+  /**
+   * Whether the amount is kept with unlimited precision, as Kubernetes does for amounts that do not fit a simpler
+   * form.
+   */
   readonly big: boolean
 }
 
@@ -48,7 +51,7 @@ function exponentOf(suffix: string): { base: 2 | 10; exponent: number } {
   return match ? { base: 10, exponent: Number(match[1]) } : fail(suffixError)
 }
 
-/** A text such as `1.5Gi` as an exact amount, kept in the form that the real parser keeps it in. */
+/** Parses a text such as `1.5Gi` into an exact amount, in the form that the parser of Kubernetes chooses. */
 function parseQuantity(text: string): Amount {
   if (text === '') fail(formatError)
   const match = /^([+-]?)([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text)
@@ -72,7 +75,7 @@ function parseQuantity(text: string): Amount {
   return bigAmount(value, scale, negative, base === 2)
 }
 
-/** Rounded up to billionths; a binary one is capped at what fits an int64. */
+/** Rounds up to billionths. A binary amount is limited to the maximum int64. */
 function bigAmount(value: bigint, scale: number, negative: boolean, isBinary: boolean): Amount {
   let rounded = value
   let at = scale
@@ -90,7 +93,7 @@ function bigAmount(value: bigint, scale: number, negative: boolean, isBinary: bo
 
 type Plain = Pick<Amount, 'value' | 'scale'>
 
-/** Both values at the smaller of the two scales. */
+/** Returns both values at the smaller of the two scales. */
 function align(a: Plain, b: Plain): readonly [bigint, bigint, number] {
   const scale = Math.min(a.scale, b.scale)
   return [a.value * 10n ** BigInt(a.scale - scale), b.value * 10n ** BigInt(b.scale - scale), scale]
@@ -117,7 +120,10 @@ class CelQuantity extends CelObject {
   readonly type = quantityType
   constructor(
     readonly amount: Amount,
-    /** Computed rather than parsed. The real type then does not recognize it as the right side of `==`. */
+    /**
+     * Whether the value was computed and not parsed. Kubernetes does not recognize such a value on the right side
+     * of `==`.
+     */
     readonly computed = false,
   ) {
     super()
@@ -128,7 +134,7 @@ class CelQuantity extends CelObject {
     return compareAmounts(this.amount, other.amount) === 0
   }
 
-  /** Undefined when it is no integer in the form that it is kept in. */
+  /** Returns the integer, or undefined if the amount in its current form is not an integer. */
   asInteger(): Value | undefined {
     const { value, scale, big } = this.amount
     if (big || scale < 0) return undefined
@@ -152,6 +158,7 @@ const ofInt = (value: number | bigint): Amount => ({ value: BigInt(value), scale
 const computed = (amount: Amount) => new CelQuantity(amount, true)
 const pair = [quantityType, quantityType] as const
 
+/** The quantity library of Kubernetes. */
 export const quantityLibrary: readonly FunctionDeclaration[] = [
   declare('quantity', [
     overload('string_to_quantity', [string], quantityType, (text: string) => new CelQuantity(parseQuantity(text))),

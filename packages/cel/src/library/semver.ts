@@ -49,7 +49,7 @@ function splitAt(text: string, separator: string): [string, string | undefined] 
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** `a.b.c` in three, the last of which may hold more dots. */
+/** Splits `a.b.c` into three parts. The last part may contain more dots. */
 function threeParts(text: string): string[] {
   const [first, rest] = splitAt(text, '.')
   if (rest === undefined) return [first]
@@ -130,6 +130,7 @@ const part = (name: string, index: 0 | 1 | 2) =>
     }),
   ])
 
+/** The semver library of Kubernetes. */
 export const semverLibrary: readonly FunctionDeclaration[] = [
   declare('semver', [
     overload('string_to_semver', [string], semverType, (text: string) => toSemver(text)),

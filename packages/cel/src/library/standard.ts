@@ -45,14 +45,14 @@ function ordering(operator: string, word: string, holds: (order: number) => bool
   return declare(operator, overloads, { run: (a: Value, b: Value) => holds(compare(a, b, operator)) })
 }
 
-/** `x in list`, `key in map`. */
+/** Implements `x in list` and `key in map`. */
 function contains(item: Value, container: Value): boolean {
   if (container instanceof CelList) return container.contains(item)
   if (container instanceof CelMap) return container.find(item) !== undefined
   return noSuchOverload()
 }
 
-/** The length of what has one. */
+/** Returns the size of a string, bytes, list or map. */
 function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size
@@ -327,5 +327,5 @@ const others: readonly FunctionDeclaration[] = [
   timeField('getMilliseconds', 'milliseconds', (local) => local.getUTCMilliseconds()),
 ]
 
-/** The functions and operators that the language itself defines. */
+/** The functions and operators that the language defines. */
 export const standardLibrary: readonly FunctionDeclaration[] = [...operators, ...conversions, ...others]

@@ -7,7 +7,7 @@ const { dyn, int, string } = types
 
 const hasSurrogates = (text: string) => /[\ud800-\udfff]/.test(text)
 
-/** Text by code points; plain text needs no splitting for that. */
+/** Returns a slice by code points. ASCII text is not split. */
 function sliceText(text: string, start: number, end: number): string {
   return hasSurrogates(text) ? [...text].slice(start, end).join('') : text.slice(start, end)
 }
@@ -18,7 +18,7 @@ function charAt(text: string, index: number | bigint): string {
   return sliceText(text, Number(index), Number(index) + 1)
 }
 
-/** An index in UTF-16 units as an index in code points. */
+/** Converts an index in UTF-16 units to an index in code points. */
 function toCodePointIndex(text: string, index: number): number {
   return index < 0 ? -1 : codePoints(text.slice(0, index))
 }
@@ -43,7 +43,7 @@ function lastIndexOf(text: string, part: string, offset?: number | bigint): Valu
   return toCodePointIndex(text, text.lastIndexOf(part, unit))
 }
 
-/** Costs go by the size of the text; the result can be larger by as much as what is put in. */
+/** Limits the size of the result. Costs depend on the size of the text, but a replacement can be much longer. */
 function limitReplacement(text: string, from: string, to: string): void {
   const places = from === '' ? text.length + 1 : text.length / from.length
   if (places * to.length <= textSizeMax) return
@@ -113,11 +113,11 @@ const quoteEscapes: Readonly<Record<string, string>> = {
 }
 
 function quote(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are escaped.
   return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (c) => quoteEscapes[c]!)}"`
 }
 
-/** The strings extension at the version that Kubernetes uses. */
+/** The strings extension in the version that Kubernetes uses. */
 export const stringsLibrary: readonly FunctionDeclaration[] = [
   declare('charAt', [member('string_char_at_int', [string, int], string, charAt)]),
   declare('indexOf', [

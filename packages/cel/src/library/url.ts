@@ -12,13 +12,13 @@ interface UrlParts {
   readonly opaque: string
   readonly user: string
   readonly host: string
-  /** As written, escapes included. */
+  /** The path as written, with escapes. */
   readonly path: string
   readonly query: string | undefined
   readonly fragment: string | undefined
 }
 
-/** Why a text is no URL. */
+/** The reason why a text is not a URL. */
 class UrlError {
   constructor(readonly message: string) {}
 }
@@ -29,7 +29,7 @@ function reject(message: string): never {
 
 type Mode = 'path' | 'host' | 'user' | 'zone' | 'query'
 
-/** Checks and resolves percent escapes. */
+/** Validates and decodes percent escapes. */
 function unescapeUrl(text: string, mode: Mode): string {
   for (const [found] of text.matchAll(/%.{0,2}/gs)) {
     if (!/^%[0-9a-fA-F]{2}$/.test(found)) reject(`invalid URL escape ${quote(found)}`)
@@ -91,7 +91,7 @@ function parseAuthority(authority: string): { user: string; host: string } {
 }
 
 function parse(text: string, request: boolean): UrlParts {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected.
   if (/[\x00-\x1f\x7f]/.test(text)) reject('net/url: invalid control character in URL')
   if (text === '' && request) reject('empty url')
   const empty = { scheme: '', opaque: '', user: '', host: '', path: '', query: undefined, fragment: undefined }
@@ -122,7 +122,7 @@ function withFragment(text: string): UrlParts {
   return { ...parse(text.slice(0, hash), false), fragment: text.slice(hash + 1) }
 }
 
-/** What is wrong with a URI for a request, as Go words it; undefined when nothing is. */
+/** Returns the error of Go's `url.ParseRequestURI`, or undefined if the text is a valid request URI. */
 export function requestUriError(text: string): string | undefined {
   try {
     parse(text, true)
@@ -162,7 +162,7 @@ function toUrl(text: string): CelUrl {
 
 const validPath = /^[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]%/]*$/
 
-/** As written where that is a valid encoding; otherwise encoded anew. */
+/** Returns the path as written if that is a valid encoding, otherwise encoded again. */
 function escapedPath(path: string): string {
   if (path === '*' || validPath.test(path)) return path
   const bytes = Buffer.from(unescapeUrl(path, 'path'), 'utf8')
@@ -204,6 +204,7 @@ function query(text: string | undefined): Value {
 const getter = (name: string, id: string, get: (parts: UrlParts) => Value, result = string) =>
   declare(name, [member(id, [urlType], result, (url: CelUrl) => get(url.parts))])
 
+/** The URL library of Kubernetes. */
 export const urlLibrary: readonly FunctionDeclaration[] = [
   declare('url', [overload('string_to_url', [string], urlType, toUrl)]),
   declare('isURL', [overload('is_url_string', [string], bool, (text: string) => requestUriError(text) === undefined)]),

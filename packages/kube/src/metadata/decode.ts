@@ -2,25 +2,26 @@ import { getOwn, setOwn } from '../json.js'
 import { readTime } from './time.js'
 
 /**
- * Reads metadata as the real server does: into typed fields, leaving out what
- * is unknown or empty. Custom resources are otherwise untyped, so this is where
- * a label that is a number is refused.
+ * The result of decoding metadata as kube-apiserver does: into typed fields, without unknown and empty fields.
+ * Custom resources are otherwise untyped, so a label with a number as its value is rejected here.
  */
 export interface DecodedMeta {
-  /** The very same value when it needed no change. Undefined together with an error. */
+  /** The metadata; the same object if it needed no change. Undefined together with an error. */
   readonly meta?: Readonly<Record<string, unknown>>
   readonly error?: string
 }
 
+/** Options of {@link decodeMeta}. */
 export interface DecodeOptions {
-  /** Leave out fields of a wrong type instead of failing: for objects that are stored already. */
+  /** Omit fields of a wrong type instead of failing. For stored objects. */
   readonly drop?: boolean
   /** Receives the paths of unknown fields, relative to the metadata. */
   readonly unknown?: string[]
 }
 
+/** Decodes metadata. Does not throw: an error is part of the result. */
 export function decodeMeta(value: unknown, { drop = false, unknown }: DecodeOptions = {}): DecodedMeta {
-  if (isSettled(value, objectMeta)) return { meta: value as Record<string, unknown> }
+  if (isDecoded(value, objectMeta)) return { meta: value as Record<string, unknown> }
   const reader = new Reader(unknown)
   const meta = reader.read(value, objectMeta, 'ObjectMeta', '', '')
   if (reader.error === undefined) return { meta: (meta ?? {}) as Record<string, unknown> }
@@ -31,8 +32,11 @@ export function decodeMeta(value: unknown, { drop = false, unknown }: DecodeOpti
   return { meta: keepReadable(value as Record<string, unknown>, unknown) }
 }
 
-/** Whether reading would change nothing and complain of nothing: so it mostly is, and asking costs less than reading. */
-function isSettled(value: unknown, shape: Shape): boolean {
+/**
+ * Reports whether decoding would change nothing and report nothing. This is the frequent case, and the check is
+ * cheaper than decoding.
+ */
+function isDecoded(value: unknown, shape: Shape): boolean {
   switch (shape.of) {
     case 'string':
       return typeof value === 'string'
@@ -41,24 +45,24 @@ function isSettled(value: unknown, shape: Shape): boolean {
     case 'integer':
       return Number.isSafeInteger(value)
     case 'time':
-      return typeof value === 'string' && isSettledTime(value)
+      return typeof value === 'string' && isDecodedTime(value)
     case 'raw':
       return value !== null
     case 'list':
-      return Array.isArray(value) && value.every((item) => isSettled(item, shape.items!))
+      return Array.isArray(value) && value.every((item) => isDecoded(item, shape.items!))
     case 'map':
       return isMap(value) && hasOnlyText(value)
     case 'struct':
-      return isMap(value) && isSettledStruct(value, shape)
+      return isMap(value) && isDecodedStruct(value, shape)
   }
 }
 
-function isSettledStruct(value: Record<string, unknown>, { fields, written }: Shape): boolean {
+function isDecodedStruct(value: Record<string, unknown>, { fields, written }: Shape): boolean {
   for (const key in value) {
     const member = value[key]
     if (member === undefined) continue
     const field = fields!.get(key)
-    if (!field || !isSettled(member, field.shape) || (field.empty === 'omit' && isEmpty(member))) return false
+    if (!field || !isDecoded(member, field.shape) || (field.empty === 'omit' && isEmpty(member))) return false
   }
   return written!.every((key) => getOwn(value, key) !== undefined)
 }
@@ -68,13 +72,13 @@ function hasOnlyText(value: Record<string, unknown>): boolean {
   return true
 }
 
-/** Most times that follow each other are of the same second. */
-let settledTime = ''
+/** The last valid time, since consecutive times often have the same second. */
+let lastDecodedTime = ''
 
-function isSettledTime(text: string): boolean {
-  if (text === settledTime) return true
+function isDecodedTime(text: string): boolean {
+  if (text === lastDecodedTime) return true
   if (readTime(text).time !== text) return false
-  settledTime = text
+  lastDecodedTime = text
   return true
 }
 
@@ -92,18 +96,18 @@ function keepReadable(value: Record<string, unknown>, unknown: string[] | undefi
 }
 
 interface Shape {
-  /** How Go calls the type. */
+  /** The name of the Go type. */
   readonly type: string
   readonly of: 'string' | 'integer' | 'boolean' | 'time' | 'map' | 'list' | 'struct' | 'raw'
   readonly items?: Shape
   readonly fields?: ReadonlyMap<string, Field>
-  /** Fields that are there even when they are empty. */
+  /** Fields that are written even if they are empty. */
   readonly written?: readonly string[]
 }
 
 interface Field {
   readonly shape: Shape
-  /** What stays when it is empty: nothing, the empty value of a required field, or whatever was given. */
+  /** The treatment of an empty value: omit it, write the empty value of a required field, or keep the given value. */
   readonly empty: 'omit' | 'write' | 'keep'
 }
 
@@ -163,7 +167,7 @@ const objectMeta = structOf('v1.ObjectMeta', {
   managedFields: omit(listOf(managedFieldsEntry)),
 })
 
-/** Reads on after an error, but reports only the first, in the order of the keys' names. */
+/** Decodes to the end, but reports only the first error, in the order of the keys. */
 class Reader {
   error: string | undefined
   private where = ''

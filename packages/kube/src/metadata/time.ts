@@ -1,6 +1,9 @@
 import { daysIn, quote } from '@crosstie/cel/kubernetes'
 
-/** RFC 3339 to the second, in UTC: how all times of metadata are written. */
+/**
+ * Parses an RFC 3339 time and formats it in UTC with seconds, as in metadata. Returns the error of Go's
+ * `time.Parse` otherwise.
+ */
 export function readTime(text: string): { readonly time?: string; readonly error?: string } {
   const match = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,]\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text)
   if (!match) return { error: describeMismatch(text) }

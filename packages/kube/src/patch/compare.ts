@@ -7,11 +7,11 @@ import {
   listElement,
   type ManagedType,
   type MapType,
+  SchemaMismatchError,
   shapeOf,
-  UnfitError,
 } from './managed-type.js'
 
-/** Which fields differ between two values; a set that is absent is empty. */
+/** The fields that differ between two values. An absent set is empty. */
 export interface Comparison {
   readonly removed?: FieldSet
   readonly modified?: FieldSet
@@ -20,14 +20,14 @@ export interface Comparison {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Compares two objects in one pass. Undefined when nothing differs. Throws an UnfitError. */
+/** Compares two objects in one pass. Returns undefined if they are equal. Throws a SchemaMismatchError. */
 export function compare(type: ManagedType, old: Values, updated: Values): Comparison | undefined {
   return compareValues(type, old, updated)
 }
 
 /**
- * Every field of a value that was not there before: leaves, and also the maps and lists that hold them.
- * Throws an UnfitError.
+ * Returns every field of a new value: leaves, and the maps and lists that contain them. Throws a
+ * SchemaMismatchError.
  */
 export function allFields(type: ManagedType, value: unknown): FieldSet {
   if (value === null || typeof value !== 'object') return LEAF
@@ -43,7 +43,7 @@ export function allFields(type: ManagedType, value: unknown): FieldSet {
     if (member === undefined) continue
     empty = false
     const child = map.fields.get(key) ?? map.element
-    if (!child) throw new UnfitError(`.${key}: field not declared in schema`)
+    if (!child) throw new SchemaMismatchError(`.${key}: field not declared in schema`)
     out[fieldElement(key)] = member !== null && typeof member === 'object' ? allFields(child, member) : LEAF
   }
   return empty ? LEAF : out
@@ -54,7 +54,7 @@ function allItems(list: ListType, items: readonly unknown[]): FieldSet {
   const out: Record<string, FieldSet> = { '.': LEAF }
   for (const item of items) {
     const element = listElement(list, item)
-    // Doubles are owned as one.
+    // Duplicates have one owner together.
     out[element] = element in out ? LEAF : allFields(list.element, item)
   }
   return items.length > 1 ? sorted(out) : out
@@ -85,7 +85,7 @@ function join(a: Comparison | undefined, b: Comparison | undefined): Comparison 
   }
 }
 
-/** Nodes, unlike whole sets, may be members themselves. */
+/** Joins nodes, which may be members themselves, unlike whole sets. */
 function joinNodes(a: FieldSet, b: FieldSet): FieldSet {
   return union({ x: a }, { x: b })['x']!
 }
@@ -113,7 +113,7 @@ function isEmptyMap(map: Values): boolean {
   return true
 }
 
-/** Collects the differences of a value's parts. */
+/** Collects the differences of the parts of a value. */
 class Parts {
   #removed: Record<string, FieldSet> | undefined
   #modified: Record<string, FieldSet> | undefined
@@ -154,7 +154,7 @@ function compareMaps(map: MapType, old: Values, updated: Values): Comparison | u
   const parts = new Parts()
   const compareField = (key: string, before: unknown, after: unknown) => {
     const type = fieldType(map, key)
-    if (!type) throw new UnfitError(`.${key}: field not declared in schema`)
+    if (!type) throw new SchemaMismatchError(`.${key}: field not declared in schema`)
     const part = compareValues(type, before, after)
     if (part) parts.add(fieldElement(key), part)
   }
@@ -191,7 +191,7 @@ function byElement(list: ListType, items: readonly unknown[]): Map<string, unkno
   return found
 }
 
-/** Doubles are not compared field by field: they are owned as one. */
+/** Compares items. Duplicates are not compared by field, since they have one owner together. */
 function compareItems(
   list: ListType,
   element: string,

@@ -2,19 +2,19 @@ import { StatusError } from '../errors.js'
 import { type FieldSet, has, pathText } from './field-set.js'
 import { compareHoldings, type Holding } from './managers.js'
 
-/** A field that an apply would change although somebody else owns it. */
+/** A field that an apply would change although another manager owns it. */
 export interface Conflict {
   readonly id: string
   readonly holding: Holding
   readonly path: readonly string[]
 }
 
-/** The conflicts that are not allowed anyway. */
+/** Returns the conflicts with fields that are not allowed to change. */
 export function withoutAllowed(conflicts: readonly Conflict[], allowed: FieldSet): readonly Conflict[] {
   return conflicts.filter(({ path }) => !has(allowed, path))
 }
 
-/** 409 with one cause per field, as kubectl knows to print it. */
+/** Returns a StatusError with code 409 and one cause per field. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const sorted = [...conflicts].sort((a, b) => compareHoldings(a.holding, b.holding))
   const causes = sorted.map(({ holding, path }) => ({

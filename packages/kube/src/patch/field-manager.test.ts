@@ -9,8 +9,8 @@ import type { KubeObject } from '../object.js'
 import { type ApplyResult, FieldManager } from './index.js'
 
 /**
- * What apimachinery's field manager of 1.34 made of generated histories of an object: creates, updates and applies by
- * several managers, in two versions, on the main resource and on status.
+ * The results of the field manager of apimachinery 1.34 for generated histories of an object: creates, updates and
+ * applies by several managers, in two versions, of the main resource and of its status.
  */
 interface Vectors {
   readonly schemas: Readonly<Record<'granular' | 'atomic', Readonly<Record<string, JSONSchemaProps>>>>
@@ -23,7 +23,7 @@ interface Step {
   readonly sub?: string
   readonly manager: string
   readonly force?: boolean
-  /** The schema has become atomic in places. */
+  /** Whether parts of the schema are atomic. */
   readonly atomic?: boolean
   readonly input: KubeObject
   readonly want?: KubeObject
@@ -40,7 +40,7 @@ const { schemas, scenarios }: Vectors = JSON.parse(
   readFileSync(new URL('../../src/patch/testdata/field-manager.json', import.meta.url), 'utf8'),
 )
 
-/** v2 calls `spec.s` by another name. */
+/** Converts between versions: v2 has another name for `spec.s`. */
 function convert(object: KubeObject, version: string): KubeObject {
   if (object.apiVersion === version) return object
   const converted = clone(object) as { apiVersion: string; spec?: Record<string, unknown> }
@@ -90,7 +90,7 @@ function causeText({ reason, message, field }: Cause): string {
   return JSON.stringify([reason, message, field])
 }
 
-test('histories of an object end as they do upstream', async () => {
+test('histories of an object end as in Kubernetes', async () => {
   for (const { kind, seed, steps } of scenarios) {
     let live: KubeObject | undefined
     for (const [index, step] of steps.entries()) {
@@ -108,7 +108,7 @@ test('histories of an object end as they do upstream', async () => {
       if (kind === 'versions') {
         assert.deepEqual(await run(async[schema], step, current, now), want, `${context}, converted later`)
       }
-      assert.equal(JSON.stringify([current, step.input]), before, `${context}: inputs are left alone`)
+      assert.equal(JSON.stringify([current, step.input]), before, `${context}: inputs are not changed`)
       if (step.want) live = { ...step.want, metadata: { ...step.want.metadata, uid: 'uid-1' } }
     }
   }
@@ -154,7 +154,7 @@ function apply(live: KubeObject | undefined, applied: KubeObject, by: string, no
   return manager.applyPatch(input) as ApplyResult
 }
 
-test('applying the same again changes nothing, not even the time', () => {
+test('applying the same object again changes nothing, not even the time', () => {
   fc.assert(
     fc.property(object, object, (stored, applied) => {
       const first = apply(create(stored), applied, 'me').object
@@ -165,7 +165,7 @@ test('applying the same again changes nothing, not even the time', () => {
   )
 })
 
-test('an update that changes nothing keeps managedFields as they are', () => {
+test('an update without changes keeps managedFields', () => {
   fc.assert(
     fc.property(object, object, (stored, applied) => {
       const live = apply(create(stored), applied, 'me').object
@@ -176,7 +176,7 @@ test('an update that changes nothing keeps managedFields as they are', () => {
   )
 })
 
-test('a forced apply sets what it says', () => {
+test('a forced apply sets its fields', () => {
   fc.assert(
     fc.property(object, object, (stored, applied) => {
       const result = apply(create(stored), applied, 'me').object['spec'] as Record<string, unknown>
@@ -191,7 +191,7 @@ test('a forced apply sets what it says', () => {
   )
 })
 
-test('what only one applier owned goes when it applies nothing any more', () => {
+test('fields of a single applier are removed when it no longer applies them', () => {
   fc.assert(
     fc.property(object, (applied) => {
       const bare: KubeObject = { apiVersion: version, kind: 'Foo', metadata: { name: 'x' } }
@@ -200,7 +200,7 @@ test('what only one applier owned goes when it applies nothing any more', () => 
       const { managedFields: _, uid: __, ...metadata } = after.metadata
       assert.deepEqual(metadata, { name: 'x' })
       const leftovers = Object.entries((after['spec'] as object | undefined) ?? {}).filter(([, value]) => {
-        return !equal(value, []) // Nobody owns an empty list.
+        return !equal(value, []) // An empty list has no owner.
       })
       assert.deepEqual(leftovers, [])
     }),
@@ -264,7 +264,7 @@ const { typed } = fc.letrec<{ typed: Typed; leaf: Typed; object: Typed; list: Ty
   }),
 )
 
-test('whatever the schema: re-applying changes nothing, and what is stored is what was written', () => {
+test('for any schema, applying again changes nothing, and the stored object is the written one', () => {
   const histories = typed.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value, value, value))
   fc.assert(
     fc.property(histories, ([schema, stored, updated, applied]) => {
@@ -294,7 +294,7 @@ test('whatever the schema: re-applying changes nothing, and what is stored is wh
   )
 })
 
-test('two appliers of different fields do not meet', () => {
+test('two appliers of different fields do not conflict', () => {
   fc.assert(
     fc.property(fc.integer(), word, (n, s) => {
       const mine: KubeObject = { apiVersion: version, kind: 'Foo', metadata: { name: 'x' }, spec: { n } }
@@ -308,7 +308,7 @@ test('two appliers of different fields do not meet', () => {
   )
 })
 
-test('refusals and oddities', () => {
+test('rejected requests and special cases', () => {
   const live = create({ apiVersion: version, kind: 'Foo', metadata: { name: 'x' }, spec: { n: 1 } })
   const applied: KubeObject = { apiVersion: version, kind: 'Foo', metadata: { name: 'x' }, spec: { n: 2 } }
   const refused = (change: object, message: RegExp, from: KubeObject = live) =>
@@ -326,13 +326,13 @@ test('refusals and oddities', () => {
   refused({}, /failed to decode managed fields: operation must be `Apply` or `Update`/, broken)
 })
 
-test('a value that ownership cannot describe costs the object its managedFields, not the write', () => {
+test('a value that does not fit its schema loses its managedFields, but is written', () => {
   const updated: KubeObject = { apiVersion: version, kind: 'Foo', metadata: { name: 'x' }, spec: { ports: [null] } }
   const tracked = manager.trackUpdate({ updated, manager: 'me', version, now: 1 }) as KubeObject
   assert.equal(tracked.metadata.managedFields, undefined)
 })
 
-test('integers beyond 2^53 are owned like others', () => {
+test('integers beyond 2^53 have owners', () => {
   const updated: KubeObject = { apiVersion: version, kind: 'Foo', metadata: { name: 'x' }, spec: { n: 2n ** 60n } }
   const live = create(updated)
   assert.deepEqual(live.metadata.managedFields?.[0]?.fieldsV1, { 'f:spec': { '.': {}, 'f:n': {} } })

@@ -19,7 +19,7 @@ import {
   union,
 } from './field-set.js'
 import { allowedByLastApplied, refreshLastApplied } from './last-applied.js'
-import { type ManagedType, managedTypeOf, UnfitError } from './managed-type.js'
+import { type ManagedType, managedTypeOf, SchemaMismatchError } from './managed-type.js'
 import { appliedFields, merge, reconcileWithType, removeItems, withNamedFields } from './managed-value.js'
 import {
   capUpdaters,
@@ -34,20 +34,25 @@ import { validate } from './validate.js'
 
 type Values = Readonly<Record<string, unknown>>
 
+/** Options of a {@link FieldManager}. */
 export interface FieldManagerOptions {
   readonly kind: string
-  /** Every version of the kind by apiVersion, also those that are not served. Entries of other versions are dropped. */
+  /**
+   * The schemas of all versions of the kind by apiVersion, including versions that are not served. Entries of other
+   * versions are dropped.
+   */
   readonly versions: Readonly<Record<string, JSONSchemaProps | undefined>>
-  /** Changes the version of an object. Absent: versions differ in apiVersion only. */
+  /** Converts an object to a version. Absent: versions differ only in apiVersion. */
   readonly convert?: (object: KubeObject, apiVersion: string) => KubeObject | Promise<KubeObject>
-  /** What a new object of the kind holds before anybody sets anything: Go's zero value. Custom resources hold nothing. */
+  /** The empty object of the kind: Go's zero value. Custom resources are empty. */
   readonly empty?: Values
 }
 
+/** A write that is not an apply. */
 export interface TrackInput {
-  /** The stored object, in `version`; absent on create. */
+  /** The stored object, in `version`. Absent on create. */
   readonly live?: KubeObject
-  /** The object as it will be stored, in `version`. */
+  /** The object to store, in `version`. */
   readonly updated: KubeObject
   readonly manager: string
   /** The apiVersion of the request. */
@@ -55,12 +60,13 @@ export interface TrackInput {
   readonly subresource?: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Paths that this request cannot change, such as `[['status']]` on the main resource. */
+  /** Paths that this request cannot change, such as `[['status']]` for the main resource. */
   readonly resetFields?: readonly (readonly string[])[]
 }
 
+/** A server-side apply. */
 export interface ApplyInput {
-  /** The stored object, in `version`; absent when the apply creates it. */
+  /** The stored object, in `version`. Absent if the apply creates it. */
   readonly live?: KubeObject
   readonly applied: Values
   readonly manager: string
@@ -71,16 +77,17 @@ export interface ApplyInput {
   readonly resetFields?: readonly (readonly string[])[]
 }
 
+/** The result of a server-side apply. */
 export interface ApplyResult {
-  /** The merged object, neither defaulted nor pruned. Shares what did not change with the live one. */
+  /** The merged object before defaulting and pruning. Unchanged parts are shared with the live object. */
   readonly object: KubeObject
   readonly managedFieldsChanged: boolean
 }
 
-/** A step of the work that needs an object in another version. */
+/** A computation that yields where it needs an object in another version. */
 type Steps<T> = Generator<{ readonly object: Values; readonly version: string }, T, Values>
 
-/** Fields that have no owner, as the server sets them or they name the object. */
+/** Fields without an owner: those that the server sets and those that identify the object. */
 const stripped = fieldPaths([
   ['apiVersion'],
   ['kind'],
@@ -100,7 +107,7 @@ const stripped = fieldPaths([
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
-/** Keeps track of who set which field of a kind's objects, and merges what is applied. One per kind; keep it. */
+/** Tracks the managers of fields of one kind, and merges applied objects. Create one per kind and keep it. */
 export class FieldManager {
   readonly #options: FieldManagerOptions
   readonly #types: ReadonlyMap<string, ManagedType>
@@ -114,14 +121,14 @@ export class FieldManager {
   }
 
   /**
-   * Writes down who made a change that is no apply: create, update and the other patches. Returns the object with
-   * its managedFields up to date; a write that changes nothing leaves them as they are. Never fails: an object that
-   * does not fit its schema loses its managedFields, as upstream.
+   * Records the manager of a create, update or patch. Returns the object with current managedFields; a write
+   * without changes keeps them. Never throws: an object that does not fit its schema loses its managedFields, as in
+   * Kubernetes.
    */
   trackUpdate(input: TrackInput): KubeObject | Promise<KubeObject> {
     const bare = withManagedFields(input.updated, undefined)
     const lost = (error: unknown) => {
-      if (error instanceof UnfitError) return bare
+      if (error instanceof SchemaMismatchError) return bare
       throw error
     }
     try {
@@ -133,14 +140,14 @@ export class FieldManager {
   }
 
   /**
-   * Server-side apply. Throws a StatusError: 409 when another manager owns a field that would change, 400 for what
-   * may not be applied, 500 (as the real server) for what does not fit the schema.
+   * Applies an object. Throws a StatusError: 409 if another manager owns a field that would change, 400 for an
+   * object that cannot be applied, 500 (as kube-apiserver) for an object that does not fit the schema.
    */
   applyPatch(input: ApplyInput): ApplyResult | Promise<ApplyResult> {
     return this.#drive(this.#applyAndUpgrade(input))
   }
 
-  /** Runs the steps; only an asynchronous conversion makes this a promise. */
+  /** Runs the steps. Returns a promise only if a conversion is asynchronous. */
   #drive<T>(steps: Steps<T>): T | Promise<T> {
     let next = steps.next()
     while (!next.done) {
@@ -168,7 +175,7 @@ export class FieldManager {
     const { live, updated, subresource = '' } = input
     const managers = managersForUpdate(live, updated, subresource !== '')
     const created = !live?.metadata?.uid
-    // Objects whose management somebody ended, or that are older than it, are left alone until they are applied to.
+    // Objects without managers are not tracked until the first apply.
     if (managers.size === 0 && !created) return bare
     const given = live?.metadata?.managedFields
     const old = live ? withManagedFields(live, undefined) : this.#emptyObject(input.version)
@@ -181,7 +188,7 @@ export class FieldManager {
     return { apiVersion: version, kind: this.#options.kind, ...this.#options.empty }
   }
 
-  /** Gives the changes between two objects to their manager. */
+  /** Assigns the changes between two objects to their manager. */
   *#update(
     managers: Managers,
     old: Values,
@@ -212,7 +219,7 @@ export class FieldManager {
   #second = Number.NaN
   #secondText = ''
 
-  /** Many writes fall into one second. */
+  /** Formats the time. Cached, since many writes have the same second. */
   #timestamp(now: number): string {
     const second = Math.floor(now / 1000)
     if (second !== this.#second) {
@@ -222,7 +229,7 @@ export class FieldManager {
     return this.#secondText
   }
 
-  /** Brings old entries in line with today's schema, and forgets those of versions that are gone. */
+  /** Adapts entries to the current schema, and drops entries of removed versions. */
   #reconcile(managers: Managers): void {
     for (const [id, holding] of managers) {
       const type = this.#types.get(holding.version)
@@ -232,8 +239,8 @@ export class FieldManager {
   }
 
   /**
-   * Takes what changes between two objects from those who own it. The one who applies keeps its own.
-   * With `conflicts` given nobody loses a field that would change to another value: they are listed there instead.
+   * Removes changed fields from their previous owners. The applier keeps its own fields. With `conflicts`, fields
+   * that would get another value are recorded there instead of being removed.
    */
   *#takeOver(
     managers: Managers,
@@ -302,7 +309,7 @@ export class FieldManager {
 
   #type(version: string): ManagedType {
     const type = this.#types.get(version)
-    if (!type) throw new UnfitError(`no corresponding type for ${version}, Kind=${this.#options.kind}`)
+    if (!type) throw new SchemaMismatchError(`no corresponding type for ${version}, Kind=${this.#options.kind}`)
     return type
   }
 
@@ -313,7 +320,7 @@ export class FieldManager {
     return converted
   }
 
-  /** kubectl may take fields over that it set itself before, when it still merged on the client. */
+  /** Applies, and lets kubectl take over fields that it set with client-side apply before. */
   *#applyAndUpgrade(input: ApplyInput): Steps<ApplyResult> {
     this.#checkApplied(input)
     let result: ApplyResult
@@ -378,10 +385,10 @@ export class FieldManager {
     return { object: same && unchanged && input.live ? input.live : object, managedFieldsChanged: !same }
   }
 
-  /** Removes what the applier applied last time, does not apply any more, and nobody else owns. */
+  /** Removes fields that the applier applied before, no longer applies, and that have no other owner. */
   *#prune(merged: Values, managers: Managers, id: string, last: Holding | undefined): Steps<Values> {
     const { version, set } = managers.get(id)!
-    // When all that was applied last is applied again, whatever is taken away is put back.
+    // If all fields of the last apply are applied again, everything that would be removed is added back.
     if (!last || (last.version === version && isEmpty(difference(last.set, set)))) return merged
     const type = this.#type(last.version)
     const base = yield* this.#inVersion(merged, last.version)
@@ -397,7 +404,7 @@ export class FieldManager {
     return yield* this.#inVersion(pruned, version)
   }
 
-  /** Puts back what others, or the new configuration, own. */
+  /** Adds back fields that other managers, or the new configuration, own. */
   *#addBackOwned(base: Values, pruned: Values, version: string, managers: Managers): Steps<Values> {
     const owned = new Map<string, FieldSet>([[version, EMPTY]])
     for (const holding of managers.values()) {
@@ -438,8 +445,9 @@ function managersForApply(entries: unknown): Managers {
 }
 
 /**
- * A client may edit managedFields, but not on a subresource. One that drops them by accident, or sends nonsense,
- * does not lose what is stored. Most send back what they got, and what was stored is decoded already.
+ * Returns the managers of an update. A client may edit managedFields, but not through a subresource. A client that
+ * drops them by accident, or sends invalid entries, does not lose the stored ones. Most clients send the entries
+ * that they received, which are decoded already.
  */
 function managersForUpdate(live: KubeObject | undefined, updated: KubeObject, subresource: boolean): Managers {
   const stored = live?.metadata?.managedFields
@@ -481,12 +489,12 @@ function fit(type: ManagedType, object: Values, doubles: 'allowed' | 'refused', 
   try {
     validate(type, object, doubles)
   } catch (error) {
-    if (!(error instanceof UnfitError)) throw error
+    if (!(error instanceof SchemaMismatchError)) throw error
     throw new StatusError(500, '', `${attempt}: ${error.message}`)
   }
 }
 
-/** `default/web; apps/v1, Kind=Deployment`. */
+/** Formats an object as `default/web; apps/v1, Kind=Deployment`. */
 function nameText(object: Values): string {
   const meta = isObject(object['metadata']) ? object['metadata'] : {}
   return `${meta['namespace'] ?? ''}/${meta['name'] ?? ''}; ${gvkText(object)}`

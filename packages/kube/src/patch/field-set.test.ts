@@ -14,7 +14,7 @@ import {
   union,
 } from './field-set.js'
 
-/** What structured-merge-diff v6 made of generated sets, as the bytes it wrote. */
+/** The results of structured-merge-diff v6 for generated sets, as bytes. */
 interface Vector {
   readonly a: FieldSet
   readonly b: FieldSet
@@ -30,7 +30,7 @@ const vectors: readonly Vector[] = JSON.parse(
   readFileSync(new URL('../../src/patch/testdata/field-sets.json', import.meta.url), 'utf8'),
 )
 
-test('sets are read, joined, parted and written as upstream does, byte for byte', () => {
+test('sets are decoded, combined and encoded as in Kubernetes, byte for byte', () => {
   for (const vector of vectors) {
     const a = decodeFields(vector.a)
     const b = decodeFields(vector.b)
@@ -44,12 +44,12 @@ test('sets are read, joined, parted and written as upstream does, byte for byte'
   }
 })
 
-test('a canonical set is decoded to itself', () => {
+test('a canonical set decodes to itself', () => {
   const set = JSON.parse('{"f:a":{".":{},"k:{\\"name\\":\\"x\\"}":{}},"f:b":{}}')
   assert.equal(decodeFields(set), set)
 })
 
-test('what is no set of fields', () => {
+test('invalid sets of fields', () => {
   for (const text of ['{"a":{}}', '{"f:a":1}', '{"k:x":{}}', '{"v:":{}}', '{"i:x":{}}', '[]', '{"k:[]":{}}']) {
     assert.throws(() => decodeFields(JSON.parse(text)), FieldSetError, text)
   }

@@ -1,29 +1,32 @@
 import { isObject, stringify } from '../json.js'
 
 /**
- * A set of field paths, as the trie that `fieldsV1` is on the wire: `f:name` leads to a field, `k:{…}` to a list
+ * A set of field paths, as the trie in which `fieldsV1` is encoded: `f:name` leads to a field, `k:{…}` to a list
  * element with these keys, `v:…` to an element of a set, `i:0` to an index. A node without children is a member; one
- * with children is a member if it has a `.`. Nodes are never changed, so sets share them; the keys of a node are in
- * upstream's order, so that a set's JSON is the same bytes as the real server's.
+ * with children is a member if it has a `.`. Nodes are immutable, so that sets share them. The keys of a node are in
+ * the order of structured-merge-diff, so that the JSON of a set equals that of kube-apiserver byte for byte.
  */
 export interface FieldSet {
   readonly [element: string]: FieldSet
 }
 
+/** A node without children, which is a member of its set. */
 export const LEAF: FieldSet = Object.freeze({})
+/** The empty set. */
 export const EMPTY: FieldSet = LEAF
 
-/** Why bytes are no set of fields. */
+/** The reason why bytes are not a set of fields. */
 export class FieldSetError extends Error {
   override readonly name = 'FieldSetError'
 }
 
+/** Reports whether a set is empty. */
 export function isEmpty(set: FieldSet): boolean {
   for (const key in set) if (key !== '.') return false
   return true
 }
 
-/** Whether the path that leads to this node is in the set. */
+/** Reports whether the path that leads to this node is in the set. */
 export function isMember(node: FieldSet): boolean {
   if ('.' in node) return true
   for (const _ in node) return false
@@ -34,6 +37,7 @@ function withMembership(node: FieldSet): FieldSet {
   return isMember(node) ? node : { '.': LEAF, ...node }
 }
 
+/** Returns the paths that are in one of the sets. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a
   if (isEmpty(a)) return b
@@ -61,7 +65,7 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   return isMember(a) || isMember(b) ? withMembership(joined) : joined
 }
 
-/** Paths that are in both. */
+/** Returns the paths that are in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a
   const out: Record<string, FieldSet> = {}
@@ -75,12 +79,12 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return out
 }
 
-/** Paths of `a` that are not in `b`. Taking a parent away leaves its children. */
+/** Returns the paths of `a` that are not in `b`. Removing a parent keeps its children. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return without(a, b, differenceOfNodes)
 }
 
-/** Like difference, but taking a parent away takes its children too. */
+/** Like {@link difference}, but removing a parent removes its children too. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return without(a, b, (left, other) => {
     if (isMember(other)) return undefined
@@ -96,7 +100,7 @@ function differenceOfNodes(left: FieldSet, other: FieldSet): FieldSet | undefine
   return rest === left && kept === member ? left : node(kept, rest)
 }
 
-/** `a` with `take` applied to the nodes that both have; `a` itself when that changes nothing. */
+/** Returns `a` with `take` applied to the nodes that both have, or `a` itself if that changes nothing. */
 function without(a: FieldSet, b: FieldSet, take: (left: FieldSet, other: FieldSet) => FieldSet | undefined): FieldSet {
   let common = false
   for (const key in b) {
@@ -106,7 +110,7 @@ function without(a: FieldSet, b: FieldSet, take: (left: FieldSet, other: FieldSe
     }
   }
   if (!common) return a
-  // Built anew rather than copied and deleted from: objects that properties were deleted from are slow ever after.
+  // A new object is built, since objects from which properties were deleted stay slow.
   const out: Record<string, FieldSet> = {}
   let same = true
   for (const key in a) {
@@ -119,7 +123,7 @@ function without(a: FieldSet, b: FieldSet, take: (left: FieldSet, other: FieldSe
   return same ? a : out
 }
 
-/** A node from whether it is a member and from its children; undefined when it is nothing. */
+/** Returns a node with its membership and children, or undefined if it is empty. */
 function node(member: boolean, children: FieldSet): FieldSet | undefined {
   if (isEmpty(children)) return member ? LEAF : undefined
   if (member) return withMembership(children)
@@ -129,36 +133,37 @@ function node(member: boolean, children: FieldSet): FieldSet | undefined {
 }
 
 const INTERNED_MAX = 20_000
-/** Longer ones are rare, and a cache of them could be made to eat the memory. */
+/** Longer elements are rare, and a client could fill the memory with them. */
 const INTERNED_LENGTH_MAX = 128
 const interned = new Map<string, string>()
 let overflows = 0
 
-/** `f:name`. Names come back all the time, and making the same key anew each time is dear. */
+/** Returns the path element `f:name`. Names repeat often, and creating the same string each time is expensive. */
 export function fieldElement(name: string): string {
   if (name.length > INTERNED_LENGTH_MAX) return `f:${name}`
   let element = interned.get(name)
   if (element === undefined) {
     element = `f:${name}`
-    // Emptied from time to time only: one object with many more names than fit must not empty it over and over.
+    // The cache is cleared rarely: one object with many names must not clear it repeatedly.
     if (interned.size >= INTERNED_MAX && ++overflows % INTERNED_MAX === 0) interned.clear()
     if (interned.size < INTERNED_MAX) interned.set(name, element)
   }
   return element
 }
 
-/** The set that has one path, given by its elements. */
+/** Returns the set of one path, given by its elements. */
 export function singleton(path: readonly string[]): FieldSet {
   let set = LEAF
   for (let i = path.length - 1; i >= 0; i--) set = { [path[i]!]: set }
   return set
 }
 
-/** A set of plain fields, such as `[['metadata', 'name']]`. */
+/** Returns a set of plain fields, such as `[['metadata', 'name']]`. */
 export function fieldPaths(paths: readonly (readonly string[])[]): FieldSet {
   return paths.map((path) => singleton(path.map(fieldElement))).reduce(union, EMPTY)
 }
 
+/** Reports whether a path is in the set. */
 export function has(set: FieldSet, path: readonly string[]): boolean {
   let at: FieldSet | undefined = set
   for (const element of path) {
@@ -168,7 +173,7 @@ export function has(set: FieldSet, path: readonly string[]): boolean {
   return path.length > 0 && isMember(at)
 }
 
-/** Every path of the set, parents first. */
+/** Returns every path of the set, parents first. */
 export function paths(set: FieldSet): string[][] {
   const found: string[][] = []
   const walk = (at: FieldSet, prefix: readonly string[]) => {
@@ -179,11 +184,12 @@ export function paths(set: FieldSet): string[][] {
   return found
 }
 
-/** `.spec.containers[name="a"].image`: how messages write a path. */
+/** Formats a path as messages do, such as `.spec.containers[name="a"].image`. */
 export function pathText(path: readonly string[]): string {
   return path.map(elementText).join('')
 }
 
+/** Formats a path element as messages do. */
 export function elementText(element: string): string {
   const content = element.slice(2)
   switch (element[0]) {
@@ -211,7 +217,7 @@ function valueText(value: unknown): string {
   return typeof value === 'number' ? floatText(value) : JSON.stringify(value)
 }
 
-/** Go's `%v` of a float64: six digits before it turns to an exponent. */
+/** Formats a float64 as Go's `%v`: with an exponent after six digits. */
 export function floatText(value: number): string {
   const [digits, power] = value.toExponential().split('e') as [string, string]
   const exponent = Number(power)
@@ -222,7 +228,7 @@ export function floatText(value: number): string {
 
 const awkward = /[<>&\u2028\u2029\\]/
 
-/** JSON of a value inside a path element, with the escapes that Go's encoder makes. */
+/** Returns the JSON of a value inside a path element, with the escapes of Go's encoder. */
 export function elementJson(value: unknown): string {
   const text = stringify(value) ?? 'null'
   if (!awkward.test(text)) return text
@@ -233,7 +239,7 @@ export function elementJson(value: unknown): string {
   })
 }
 
-/** The node with its keys in order; the same object when they already are. */
+/** Returns the node with its keys in order, or the same object if they are in order. */
 export function sorted(set: Record<string, FieldSet>): FieldSet {
   const keys = Object.keys(set)
   if (inOrder(keys)) return set
@@ -254,10 +260,10 @@ function inOrder(keys: readonly string[]): boolean {
   return true
 }
 
-/** Puts the elements of one node in upstream's order. */
+/** Sorts the elements of one node as structured-merge-diff does. */
 function sortElements(elements: string[]): string[] {
   if (elements.every((element) => element[0] === 'f')) return elements.sort()
-  // Parsed once each, not in every comparison.
+  // Parsed once per element, not in every comparison.
   const keyed = elements.map((element) => ({ element, content: contentOf(element) }))
   keyed.sort((a, b) => compareContents(a.element, a.content, b.element, b.content))
   return keyed.map(({ element }) => element)
@@ -269,7 +275,7 @@ function compareElements(a: string, b: string): number {
   return compareContents(a, contentOf(a), b, contentOf(b))
 }
 
-/** The parsed keys or value of a list element, which it is compared by. */
+/** Returns the parsed keys or value of a list element, which define its order. */
 function contentOf(element: string): unknown {
   return element[0] === 'k' || element[0] === 'v' ? parsed(element) : undefined
 }
@@ -352,8 +358,8 @@ function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
 const decoded = new WeakMap<object, FieldSet | FieldSetError>()
 
 /**
- * Reads `fieldsV1`. Sets in canonical form, such as those this package wrote, come back as they are.
- * Throws a FieldSetError.
+ * Decodes `fieldsV1`. A set in canonical form, such as one that this package encoded, is returned as it is. Throws
+ * a FieldSetError.
  */
 export function decodeFields(fieldsV1: unknown): FieldSet {
   if (fieldsV1 === undefined || fieldsV1 === null) return EMPTY
@@ -378,8 +384,8 @@ const SHARED_LETTERS_MAX = 4_096
 const sharedSets = new Map<string, FieldSet>()
 
 /**
- * One set for all that are equal: what one manager wrote to the objects of one kind mostly is. It takes the memory
- * once, and decoding it is free. The set must be canonical.
+ * Returns one shared set for all equal sets. Most objects of a kind have equal sets, so this saves memory and
+ * decoding. The set must be canonical.
  */
 export function shared(set: FieldSet): FieldSet {
   if (decoded.get(set) === set) return set
@@ -398,7 +404,7 @@ export function shared(set: FieldSet): FieldSet {
   return set
 }
 
-/** Whether a set has more elements than are left. Large sets are rarely equal, and comparing them costs much. */
+/** Reports whether a set has more elements than the budget. Large sets are rarely equal and expensive to compare. */
 function isLarge(set: FieldSet, budget: { left: number }): boolean {
   for (const key in set) {
     if (--budget.left < 0 || isLarge(set[key]!, budget)) return true
@@ -433,7 +439,7 @@ function decodeNode(given: Record<string, unknown>): FieldSet {
   return same && ordered === out ? (given as FieldSet) : ordered
 }
 
-/** Undefined for elements of a kind that is not known: these are dropped. */
+/** Returns the canonical element, or undefined for elements of an unknown kind, which are dropped. */
 function canonicalElement(key: string): string | undefined {
   if (Buffer.byteLength(key) < 2) throw new FieldSetError('key must be 2 characters long:')
   if (key[1] !== ':') throw new FieldSetError(`missing colon: ${key}`)

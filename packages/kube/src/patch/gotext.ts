@@ -1,6 +1,6 @@
 import { isObject } from '../json.js'
 
-/** A JSON value as Go's `%v` prints it: several of kube-apiserver's messages quote values this way. */
+/** Formats a JSON value as Go's `%v`. Several messages of kube-apiserver quote values this way. */
 export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
@@ -12,7 +12,7 @@ export function goText(value: unknown): string {
   return String(value)
 }
 
-/** Integers are int64 and print plainly; floats print as `%v`, with an exponent from 1e21 on or below 1e-4. */
+/** Formats a number: integers plainly, floats as `%v` with an exponent from 1e21 on or below 1e-4. */
 function goNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return value.toFixed(0)
   const plain = String(value)
@@ -21,7 +21,7 @@ function goNumber(value: number): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-/** The Go type that a JSON value is decoded to: what messages about mismatched types name. */
+/** Returns the Go type that a JSON value is decoded to, as messages name it. */
 export function goType(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)'
   if (Array.isArray(value)) return '[]interface {}'

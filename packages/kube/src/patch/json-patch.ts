@@ -2,14 +2,13 @@ import { badRequest, StatusError } from '../errors.js'
 import { clone, equal, getOwn, isObject, NESTING_MAX, nestsTooDeep, setOwn, stringify } from '../json.js'
 
 const OPERATIONS_MAX = 10_000
-/** What `copy` operations may add to a document in total. */
+/** The maximum number of bytes that `copy` operations may add to a document. */
 const COPIED_BYTES_MAX = 3 * 1024 * 1024
 
 /**
- * RFC 6902 as kube-apiserver does it. The document is not changed; parts that
- * no operation touched are shared with the result.
- * Throws a StatusError: 400 for what is no patch, 413 for too many operations,
- * 422 for one that does not apply (its `cause` says which and why) or that nests too deep.
+ * Applies a patch of RFC 6902 as kube-apiserver does. The document is not changed; untouched parts are shared with
+ * the result. Throws a StatusError: 400 for an invalid patch, 413 for too many operations, 422 for an operation
+ * that does not apply (its `cause` has the reason) or that nests too deep.
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   const decoded = decodeOperations(operations)
@@ -28,14 +27,14 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
   return patcher.document
 }
 
-/** Operation by operation, a document can be nested ever deeper, though no patch is. */
+/** Checks the nesting depth. Operations can nest a document deeper than any single patch. */
 function checkNesting(value: unknown): void {
   if (!nestsTooDeep(value)) return
   const message = `the patch nests the object deeper than ${NESTING_MAX} levels`
   throw new StatusError(422, 'Invalid', message, { details: {} })
 }
 
-/** The 422 that says nothing: the real server keeps the reason to itself. */
+/** Returns the StatusError with code 422. kube-apiserver does not disclose the reason; the cause has it. */
 export function unprocessable(cause: Error): StatusError {
   const message = 'the server rejected our request due to an error in our request'
   return new StatusError(422, 'Invalid', message, { cause, details: {} })
@@ -45,7 +44,7 @@ interface Operation {
   readonly op: string
   readonly path: string | undefined
   readonly from: string | undefined
-  /** Undefined when the operation has none; null when it is null. */
+  /** The value. Undefined if the operation does not have one, null if it is null. */
   readonly value: unknown
 }
 
@@ -69,6 +68,7 @@ function decodeOperations(operations: unknown): Operation[] {
   })
 }
 
+/** Returns the name of a JSON type as Go's decoder prints it. */
 export function jsonType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -87,7 +87,7 @@ const noFrom = 'failed to decode from: operation, missing from field'
 
 class Patcher {
   document: unknown
-  /** Containers that this patch made, and so may change in place. */
+  /** Containers that this patch created, and thus may change in place. */
   readonly #own = new WeakSet<object>()
   #copied = 0
 
@@ -128,7 +128,7 @@ class Patcher {
 
   #replace(path: string, value: unknown): void {
     if (path === '') {
-      // Anything but an object or an array is ignored, as upstream does.
+      // Values other than objects and arrays are ignored, as in Kubernetes.
       if (typeof value === 'object' && value !== null) this.document = value
       return
     }
@@ -204,7 +204,7 @@ class Patcher {
     if (!equal(found ?? null, value)) fail()
   }
 
-  /** The container that a path's last key is looked up in; copied along the way when it is to be changed. */
+  /** Returns the container of the last key of a path. Containers on the way are copied if `toChange` is set. */
   #find(path: string, toChange: boolean): { container: Container; key: string } | undefined {
     const keys = path.split('/').slice(1).map(decodeKey)
     const key = keys.pop()
@@ -265,7 +265,7 @@ function insert(container: Container, key: string, value: unknown): void {
     return
   }
   const index = prefixed(`value was not a proper array index: '${key}'`, () => parseIndex(key))
-  // There is one more place to insert at than there are elements; negative indices count from it.
+  // An insertion has one more position than there are elements. Negative indexes count from it.
   container.splice(bounded(index, container.length + 1), 0, value)
 }
 

@@ -2,19 +2,19 @@ import { isObject } from '../json.js'
 import type { KubeObject } from '../object.js'
 import { compare } from './compare.js'
 import { difference, EMPTY, elementJson, type FieldSet } from './field-set.js'
-import { type ManagedType, UnfitError } from './managed-type.js'
+import { type ManagedType, SchemaMismatchError } from './managed-type.js'
 import { appliedFields } from './managed-value.js'
 import { validate } from './validate.js'
 
-/** Where `kubectl apply` without --server-side keeps what it applied. */
+/** The annotation in which `kubectl apply` without --server-side stores the applied object. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * The fields that a client-side apply set and that still have the value it set: server-side apply by the same tool
- * may take them over. Undefined when the annotation does not tell.
+ * Returns the fields that a client-side apply set and that still have that value: server-side apply by the same
+ * tool may take them over. Returns undefined if the annotation is missing or invalid.
  */
 export function allowedByLastApplied(type: ManagedType, live: KubeObject, version: string): FieldSet | undefined {
   const annotation = live.metadata?.annotations?.[LAST_APPLIED]
@@ -35,12 +35,12 @@ export function allowedByLastApplied(type: ManagedType, live: KubeObject, versio
       appliedFields(type, applied),
     )
   } catch (error) {
-    if (error instanceof UnfitError) return undefined
+    if (error instanceof SchemaMismatchError) return undefined
     throw error
   }
 }
 
-/** Keeps the annotation up to date where it exists, so that a later client-side apply starts from what was applied. */
+/** Updates the annotation if it exists, so that a later client-side apply starts from the applied object. */
 export function refreshLastApplied(object: KubeObject, applied: Values): KubeObject {
   const annotations = object.metadata?.annotations
   if (!annotations?.[LAST_APPLIED]) return object
@@ -54,7 +54,7 @@ function bytes(annotations: Readonly<Record<string, string>>): number {
   return Object.entries(annotations).reduce((sum, [k, v]) => sum + Buffer.byteLength(k) + Buffer.byteLength(v), 0)
 }
 
-/** The applied object as Go's encoder writes it, without the annotation itself. */
+/** Returns the applied object as Go's encoder writes it, without the annotation itself. */
 function configuration(applied: Values): string {
   const meta = applied['metadata']
   if (!isObject(meta) || !isObject(meta['annotations'])) return `${encode(applied)}\n`

@@ -3,8 +3,8 @@ import { getOwn, isObject } from '../json.js'
 import { elementJson } from './field-set.js'
 
 /**
- * How ownership sees a type: which parts of a value have owners of their own. A value is one of the possibilities
- * that are present; upstream calls this an atom.
+ * A type as field ownership uses it: the parts of a value that have separate owners. A value is one of the shapes
+ * that are present. structured-merge-diff calls this an atom.
  */
 export interface ManagedType {
   readonly scalar?: Scalar
@@ -12,48 +12,56 @@ export interface ManagedType {
   readonly map?: MapType
 }
 
+/** The scalar types. */
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped'
+/** The shapes of a value. */
 export type Shape = 'scalar' | 'list' | 'map'
 
+/** The type of a list. */
 export interface ListType {
-  /** Owned as a whole. Otherwise its elements are found by keys, or by value when there are no keys. */
+  /**
+   * Whether the list has one owner. Otherwise its elements are identified by keys, or by value if there are no
+   * keys.
+   */
   readonly atomic: boolean
-  /** In alphabetical order. */
+  /** The keys in alphabetical order. */
   readonly keys: readonly ListKey[]
-  /** As messages quote them. */
+  /** The key names as messages quote them. */
   readonly keyNames: readonly string[]
   readonly element: ManagedType
 }
 
+/** A key of a list. */
 export interface ListKey {
   readonly name: string
-  /** `"name":` */
+  /** The prefix of the key in a path element, such as `"name":`. */
   readonly prefix: string
   readonly default?: unknown
 }
 
+/** The type of a map. */
 export interface MapType {
   readonly atomic: boolean
   readonly fields: ReadonlyMap<string, ManagedType>
-  /** What undeclared fields are; absent when there may be none. */
+  /** The type of undeclared fields. Absent if they are not allowed. */
   readonly element?: ManagedType
 }
 
-/** Why a value does not fit its type. */
-export class UnfitError extends Error {
+/** The reason why a value does not fit its type. */
+export class SchemaMismatchError extends Error {
   override readonly name = 'UnfitError'
 }
 
 const noFields: ReadonlyMap<string, ManagedType> = new Map()
 
-/** Anything, owned as a whole. */
+/** Any value, with one owner. */
 const untyped: ManagedType = makeRecursive((self) => ({
   scalar: 'untyped',
   list: { atomic: true, keys: [], keyNames: [], element: self },
   map: { atomic: true, fields: noFields, element: self },
 }))
 
-/** Anything; maps have owners per field, lists are owned as a whole. */
+/** Any value. Maps have owners per field; lists have one owner. */
 const deduced: ManagedType = makeRecursive((self) => ({
   scalar: 'untyped',
   list: { atomic: true, keys: [], keyNames: [], element: untyped },
@@ -85,7 +93,7 @@ const ownerReference: ManagedType = {
   },
 }
 
-/** metav1.ObjectMeta, which no schema describes. */
+/** metav1.ObjectMeta, which CRD schemas do not describe. */
 const objectMeta: ManagedType = {
   map: {
     atomic: false,
@@ -121,7 +129,7 @@ const objectMeta: ManagedType = {
 
 const compiled = new WeakMap<JSONSchemaProps, ManagedType>()
 
-/** The type of the objects that a schema describes. Compiled once per schema. */
+/** Returns the type of the objects that a schema describes. Compiled once per schema. */
 export function managedTypeOf(schema: JSONSchemaProps | undefined): ManagedType {
   if (schema === undefined) return { map: { atomic: false, fields: noFields, element: deduced } }
   let type = compiled.get(schema)
@@ -132,7 +140,7 @@ export function managedTypeOf(schema: JSONSchemaProps | undefined): ManagedType 
   return type
 }
 
-/** `preserving`: an ancestor asked for unknown fields to be kept. */
+/** `preserving` is set if an ancestor preserves unknown fields. */
 function convert(schema: JSONSchemaProps, preserving: boolean, resource = false): ManagedType {
   const preserve = preserving || schema['x-kubernetes-preserve-unknown-fields'] === true
   const hasMeta = resource || schema['x-kubernetes-embedded-resource'] === true
@@ -179,7 +187,10 @@ function convertList(schema: JSONSchemaProps, preserve: boolean): ListType {
   return { atomic: names === undefined, keys, keyNames: names ?? [], element }
 }
 
-/** Undefined: the list is atomic. Empty: it is a set. Built-in kinds may only state a patch strategy. */
+/**
+ * Returns the keys of a list: undefined if it is atomic, empty if it is a set. Built-in kinds may state only a
+ * patch strategy.
+ */
 function listKeyNames(schema: JSONSchemaProps): readonly string[] | undefined {
   switch (schema['x-kubernetes-list-type']) {
     case 'set':
@@ -195,22 +206,25 @@ function listKeyNames(schema: JSONSchemaProps): readonly string[] | undefined {
   return key ? [key] : []
 }
 
-/** Maps without declared fields whose entries may be anything: no schema ever made these atomic or granular. */
+/**
+ * Reports whether a map has no declared fields and entries of any type. Schemas do not make such maps atomic or
+ * granular.
+ */
 export function isDeducedMap(map: MapType): boolean {
   return map.fields.size === 0 && map.element?.scalar === 'untyped' && map.element !== untyped
 }
 
-/** The type of a map's field; undefined when the field may not be there. */
+/** Returns the type of a field of a map, or undefined if the field is not allowed. */
 export function fieldType(map: MapType, name: string): ManagedType | undefined {
   return map.fields.get(name) ?? map.element
 }
 
-/** Which of a type's possibilities a value is handled as. Null fits all of them. */
+/** Returns the shape by which a value is handled. Null fits every shape. */
 export function shapeOf(type: ManagedType, value: unknown): Shape | undefined {
   return deduceShape(type, value) ?? (type.map ? 'map' : type.scalar ? 'scalar' : type.list ? 'list' : undefined)
 }
 
-/** Undefined when the value does not tell. */
+/** Returns the shape of a value, or undefined if the value does not determine it. */
 export function deduceShape(type: ManagedType, value: unknown): Shape | undefined {
   if (value === null || value === undefined) return undefined
   if (Array.isArray(value)) return type.list && 'list'
@@ -218,11 +232,11 @@ export function deduceShape(type: ManagedType, value: unknown): Shape | undefine
   return type.scalar && 'scalar'
 }
 
-/** The path element of a list's item, such as `k:{"name":"a"}`. Throws an UnfitError. */
+/** Returns the path element of a list item, such as `k:{"name":"a"}`. Throws a SchemaMismatchError. */
 export function listElement(list: ListType, item: unknown): string {
   if (list.keys.length === 0) return setElement(item)
-  if (item === null) throw new UnfitError('associative list with keys may not have a null element')
-  if (!isObject(item)) throw new UnfitError('associative list with keys may not have non-map elements')
+  if (item === null) throw new SchemaMismatchError('associative list with keys may not have a null element')
+  if (!isObject(item)) throw new SchemaMismatchError('associative list with keys may not have non-map elements')
   let members = ''
   for (const key of list.keys) {
     const own = getOwn(item, key.name)
@@ -233,7 +247,7 @@ export function listElement(list: ListType, item: unknown): string {
   }
   if (members === '') {
     const names = `[${list.keyNames.map((name) => JSON.stringify(name)).join(' ')}]`
-    throw new UnfitError(
+    throw new SchemaMismatchError(
       `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`,
     )
   }
@@ -241,8 +255,10 @@ export function listElement(list: ListType, item: unknown): string {
 }
 
 function setElement(item: unknown): string {
-  if (item === null) throw new UnfitError("associative list without keys has an element that's an explicit null")
-  if (Array.isArray(item)) throw new UnfitError('not supported: associative list with lists as elements')
-  if (typeof item === 'object') throw new UnfitError("associative list without keys has an element that's a map type")
+  if (item === null)
+    throw new SchemaMismatchError("associative list without keys has an element that's an explicit null")
+  if (Array.isArray(item)) throw new SchemaMismatchError('not supported: associative list with lists as elements')
+  if (typeof item === 'object')
+    throw new SchemaMismatchError("associative list without keys has an element that's a map type")
   return `v:${elementJson(item)}`
 }

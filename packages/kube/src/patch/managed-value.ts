@@ -12,12 +12,12 @@ import {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What an applier of this object comes to own: its leaves, the elements of its lists and the entries of its maps. */
+/** Returns the fields that an applier of this object owns: leaves, elements of lists and entries of maps. */
 export function appliedFields(type: ManagedType, object: Values): FieldSet {
   return appliedNode(type, object) ?? EMPTY
 }
 
-/** Undefined when there is nothing in it to own. */
+/** Returns undefined if there is no field to own. */
 function appliedNode(type: ManagedType, value: unknown): FieldSet | undefined {
   switch (shapeOf(type, value)) {
     case 'map':
@@ -62,8 +62,8 @@ function withSelf(fields: FieldSet | undefined): FieldSet {
 }
 
 /**
- * Lays an applied value over the live one. Nothing is removed; lists keep the live order where the applied one leaves
- * a choice. Throws an UnfitError.
+ * Merges an applied value into the live one. Nothing is removed. Lists keep the live order where the applied order
+ * leaves a choice. Throws a SchemaMismatchError.
  */
 export function merge(type: ManagedType, live: unknown, applied: unknown): unknown {
   if (applied === undefined || live === applied) return live
@@ -97,7 +97,7 @@ function mergeMaps(map: MapType, live: Values, applied: Values): Values {
 
 interface Indexed {
   readonly elements: readonly string[]
-  /** Null for a live element that is there twice: such are not merged. */
+  /** The values by element. Null for a duplicate live element, which is not merged. */
   readonly values: ReadonlyMap<string, unknown>
 }
 
@@ -112,8 +112,8 @@ function indexed(list: ListType, items: readonly unknown[]): Indexed {
 }
 
 /**
- * Walks both lists at once. Elements that both have keep the applied order; what only the live list has stays where
- * it was between them.
+ * Merges two lists in one pass. Common elements keep the applied order; elements of the live list stay between
+ * their neighbors.
  */
 function mergeLists(list: ListType, live: readonly unknown[], applied: readonly unknown[]): readonly unknown[] {
   const left = indexed(list, live)
@@ -140,7 +140,7 @@ function mergeLists(list: ListType, live: readonly unknown[], applied: readonly 
         continue
       }
       if (right.values.has(mine) && nextShared < shared.length && shared[nextShared] !== mine) {
-        // Both have it, but its turn has not come.
+        // Both lists have the element, but at a later position.
         l++
         continue
       }
@@ -161,7 +161,7 @@ function mergeLists(list: ListType, live: readonly unknown[], applied: readonly 
   return merged
 }
 
-/** The value without the items of a set. What becomes empty on the way becomes null, as upstream. */
+/** Returns the value without the items of a set. Containers that become empty become null, as in Kubernetes. */
 export function removeItems(type: ManagedType, value: unknown, items: FieldSet): unknown {
   const shape = shapeOf(type, value)
   if (shape === 'scalar' || shape === undefined) return value
@@ -197,8 +197,8 @@ function removeFromMap(map: MapType, value: Values, items: FieldSet): Values | n
 }
 
 /**
- * Adds the declared fields that lead to members. These are usually not in sets, but must go when nothing below them
- * is left.
+ * Adds the declared fields that lead to members. They are usually not in sets, but must be removed together with
+ * their last member.
  */
 export function withNamedFields(set: FieldSet, type: ManagedType): FieldSet {
   const out: Record<string, FieldSet> = {}
@@ -227,10 +227,7 @@ function childType(type: ManagedType, element: string): ManagedType {
 
 const reconciled = new WeakMap<FieldSet, WeakMap<ManagedType, FieldSet>>()
 
-/**
- * Brings a set in line with a schema that has changed since: where a list or map has become atomic, the owner of its
- * parts owns the whole instead.
- */
+/** Adapts a set to a changed schema: the owner of a part of a list or map that became atomic owns the whole. */
 export function reconcileWithType(set: FieldSet, type: ManagedType): FieldSet {
   let known = reconciled.get(set)
   if (!known) {

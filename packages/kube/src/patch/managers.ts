@@ -3,7 +3,7 @@ import { isObject } from '../json.js'
 import type { ManagedFieldsEntry } from '../object.js'
 import { decodeFields, type FieldSet, FieldSetError, shared, union } from './field-set.js'
 
-/** Who owns which fields, as one entry of managedFields says it. */
+/** The fields of one manager, as an entry of managedFields states them. */
 export interface Holding {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -11,7 +11,7 @@ export interface Holding {
   readonly subresource: string
   readonly time: string | undefined
   readonly set: FieldSet
-  /** The entry that says exactly this, if there is one. */
+  /** The original entry, if it has not changed. */
   readonly entry?: ManagedFieldsEntry
 }
 
@@ -21,13 +21,13 @@ export type Managers = Map<string, Holding>
 const UPDATERS_MAX = 10
 const ANCIENT = 'ancient-changes'
 
-/** An applier is the same whichever version it applies. */
+/** Returns the identity of a manager. An applier is the same in every version. */
 export function identity(holding: Pick<Holding, 'manager' | 'operation' | 'version' | 'subresource'>): string {
   const { manager, operation, version, subresource } = holding
   return `${operation}\n${manager}\n${operation === 'Apply' ? '' : version}\n${subresource}`
 }
 
-/** Upstream's identity of a manager, which it sorts by. */
+/** Returns the key by which Kubernetes sorts managers. */
 function sortKey({ manager, operation, version, subresource }: Holding): string {
   return JSON.stringify({
     manager: manager === '' ? undefined : manager,
@@ -37,11 +37,12 @@ function sortKey({ manager, operation, version, subresource }: Holding): string 
   })
 }
 
+/** Compares holdings in the order of Kubernetes. */
 export function compareHoldings(a: Holding, b: Holding): number {
   return compareText(sortKey(a), sortKey(b))
 }
 
-/** Throws a FieldSetError when an entry makes no sense. */
+/** Decodes managedFields. Throws a FieldSetError if an entry is not valid. */
 export function decodeManagers(entries: unknown): Managers {
   const managers: Managers = new Map()
   if (!Array.isArray(entries)) return managers
@@ -76,7 +77,7 @@ function decodeEntry(entry: Readonly<Record<string, unknown>>, index: number): H
 
 const texts = new Set(['manager', 'operation', 'apiVersion', 'time', 'fieldsType', 'subresource'])
 
-/** An entry that encoding what it says would make again. */
+/** Reports whether encoding the entry again would return the same entry. */
 function isPlain(entry: Readonly<Record<string, unknown>>): boolean {
   for (const key in entry) {
     if (key === 'fieldsV1') continue
@@ -91,14 +92,14 @@ function isInSeconds(time: string): boolean {
   return time.length === 20 && time[19] === 'Z'
 }
 
-/** A client may send fractions and other zones; what is stored has neither. */
+/** Converts a time to seconds in UTC. Clients may send fractions and other zones. */
 function inSeconds(time: string): string {
   if (isInSeconds(time)) return time
   const milliseconds = Date.parse(time)
   return Number.isNaN(milliseconds) ? time : timestamp(milliseconds)
 }
 
-/** The entries, in upstream's order; undefined when there are none. */
+/** Returns the entries in the order of Kubernetes, or undefined for an empty map. */
 export function encodeManagers(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined
   const holdings = [...managers.values()]
@@ -132,7 +133,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** By second, whatever else a client may have written there. */
+/** Compares times by second. Clients may send any text. */
 function compareTimes(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0
   if (a !== undefined && b !== undefined && isInSeconds(a) && isInSeconds(b)) return compareText(a, b)
@@ -143,7 +144,7 @@ function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
 }
 
-/** Keeps the number of updaters at bay: the oldest of a version are put together. */
+/** Merges the oldest updaters of a version if there are more than ten. */
 export function capUpdaters(managers: Managers): void {
   const updaters: string[] = []
   for (const [id, { operation }] of managers) if (operation === 'Update') updaters.push(id)
@@ -173,7 +174,7 @@ export function capUpdaters(managers: Managers): void {
   }
 }
 
-/** A client that sends `[]` or `[{}]` wants managedFields to start anew. */
+/** Reports whether a client resets managedFields by sending `[]` or `[{}]`. */
 export function isReset(entries: unknown): boolean {
   if (!Array.isArray(entries) || entries.length > 1) return false
   return entries.length === 0 || (isObject(entries[0]) && Object.keys(entries[0]).length === 0)

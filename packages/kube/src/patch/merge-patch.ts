@@ -3,9 +3,9 @@ import { getOwn, isObject, setOwn } from '../json.js'
 import { jsonType } from './json-patch.js'
 
 /**
- * RFC 7386 as kube-apiserver does it: nulls delete, objects merge, the rest replaces.
- * Neither input is changed; what the patch does not name is shared with the result.
- * Throws a 400 StatusError when the patch is not an object.
+ * Applies a patch of RFC 7386 as kube-apiserver does: nulls delete, objects merge, other values replace. Neither
+ * input is changed; parts that the patch does not name are shared with the result. Throws a StatusError with code
+ * 400 if the patch is not an object.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (patch === null) throw badRequest('Invalid JSON Patch')
@@ -23,13 +23,13 @@ function mergeObjects(current: Record<string, unknown>, patch: Record<string, un
     const existing = getOwn(merged, key)
     if (value === null || value === undefined) delete merged[key]
     else if (existing === undefined || !isObject(existing)) setOwn(merged, key, withoutNulls(value))
-    // A list that replaces an object keeps the nulls inside, as upstream does.
+    // A list that replaces an object keeps its nulls, as in Kubernetes.
     else setOwn(merged, key, isObject(value) ? mergeObjects(existing, value) : value)
   }
   return merged
 }
 
-/** Drops object members that are null, also inside lists; null elements of lists stay. */
+/** Removes members of objects that are null, also inside lists. Null elements of lists are kept. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

@@ -6,7 +6,7 @@ import { StatusError } from '../errors.js'
 import { clone } from '../json.js'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from './index.js'
 
-/** What the libraries that kube-apiserver 1.34 is built with made of generated inputs. */
+/** The results of the libraries of kube-apiserver 1.34 for generated inputs. */
 interface Vectors {
   readonly schema?: JSONSchemaProps
   readonly cases: readonly { doc: unknown; patch: unknown; want?: unknown; err?: string }[]
@@ -35,7 +35,7 @@ function compare(name: string, apply: (doc: unknown, patch: unknown, schema: JSO
     } catch {
       wrong.push({ ...given, got })
     }
-    assert.deepEqual([doc, patch], [given.doc, given.patch], 'inputs are left alone')
+    assert.deepEqual([doc, patch], [given.doc, given.patch], 'inputs are not changed')
   }
   assert.equal(
     wrong.length,
@@ -44,11 +44,12 @@ function compare(name: string, apply: (doc: unknown, patch: unknown, schema: JSO
   )
 }
 
-test('JSON patches end as they do upstream', () => compare('json', applyJsonPatch))
-test('merge patches end as they do upstream', () => compare('merge', applyMergePatch))
-test('strategic merge patches end as they do upstream', () => compare('strategic', applyStrategicMergePatch))
+test('JSON patches give the same result as in Kubernetes', () => compare('json', applyJsonPatch))
+test('merge patches give the same result as in Kubernetes', () => compare('merge', applyMergePatch))
+test('strategic merge patches give the same result as in Kubernetes', () =>
+  compare('strategic', applyStrategicMergePatch))
 
-test('a JSON patch shares what it does not touch', () => {
+test('a JSON patch shares untouched parts', () => {
   const document = { a: { b: [1, 2] }, c: { d: 1 } }
   const patched = applyJsonPatch(document, [{ op: 'add', path: '/a/b/-', value: 3 }]) as typeof document
   assert.deepEqual(patched, { a: { b: [1, 2, 3] }, c: { d: 1 } })
@@ -56,9 +57,9 @@ test('a JSON patch shares what it does not touch', () => {
   assert.deepEqual(document.a.b, [1, 2])
 })
 
-test('what no patch may do', () => {
+test('invalid patches are rejected', () => {
   const cases: Record<string, { run: () => unknown; code: number; message: RegExp }> = {
-    'a JSON patch that is no list': {
+    'a JSON patch that is not a list': {
       run: () => applyJsonPatch({}, {}),
       code: 400,
       message: /^error decoding patch: json: cannot unmarshal object into Go value of type \[\]handlers\.jsonPatchOp$/,
@@ -73,7 +74,7 @@ test('what no patch may do', () => {
       code: 422,
       message: /^the server rejected our request due to an error in our request$/,
     },
-    'copies that double and double': {
+    'copies that double the document repeatedly': {
       run: () => {
         const copies = Array(40)
           .fill([{ op: 'copy', from: '/a', path: '/a/-' }])
@@ -83,7 +84,7 @@ test('what no patch may do', () => {
       code: 422,
       message: /rejected/,
     },
-    'a merge patch that is no object': {
+    'a merge patch that is not an object': {
       run: () => applyMergePatch({}, []),
       code: 400,
       message: /^error decoding patch: json: cannot unmarshal array into Go value of type map\[string\]interface \{\}$/,

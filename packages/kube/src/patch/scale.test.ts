@@ -6,7 +6,7 @@ import { managedFieldsFromScale, managedFieldsOfScale, scaleFieldManager, withou
 
 type Entries = readonly ManagedFieldsEntry[] | null
 
-/** What apimachinery's scale handler made of generated entries. */
+/** The results of the scale handler of apimachinery for generated entries. */
 interface Vector {
   readonly parents: Entries
   readonly scales: Entries
@@ -21,12 +21,12 @@ const vectors: readonly Vector[] = JSON.parse(
 
 const replicas = { 'e.org/v1': '.spec.replicas', 'e.org/v2': '.spec.pool.size', 'e.org/v3': undefined }
 
-/** Entries that tie in every respect come in any order. */
+/** Sorts the entries, since entries that are equal in the order may come in any order. */
 function sorted(entries: Entries | undefined): string[] {
   return (entries ?? []).map((entry) => JSON.stringify(Object.entries(entry).sort())).sort()
 }
 
-test('owners of replicas move between an object and its Scale as upstream', () => {
+test('owners of replicas move between an object and its Scale as in Kubernetes', () => {
   for (const { parents, scales, version, toScale, toParent } of vectors) {
     const context = JSON.stringify({ parents, scales, version })
     const shown = managedFieldsOfScale(parents ?? undefined, replicas)
@@ -75,7 +75,7 @@ test('a Scale is tracked like any object', () => {
   ])
 })
 
-test('new times alone are no change', () => {
+test('new times alone are not a change', () => {
   const entry: ManagedFieldsEntry = { manager: 'a', time: '2020-01-01T00:00:00Z', fieldsV1: { 'f:a': {} } }
   const live: KubeObject = { apiVersion: 'v1', kind: 'X', metadata: { managedFields: [entry] }, a: 1 }
   const later: KubeObject = { ...live, metadata: { managedFields: [{ ...entry, time: '2021-01-01T00:00:00Z' }] } }

@@ -15,19 +15,25 @@ const scaleSchema: JSONSchemaProps = {
   },
 }
 
-/** Tracks who sets the fields of a Scale; the same for whatever is scaled. */
+/** Tracks the managers of a Scale. It is the same for all scaled kinds. */
 export const scaleFieldManager = new FieldManager({
   kind: 'Scale',
   versions: { [SCALE]: scaleSchema },
   empty: { metadata: { creationTimestamp: null }, spec: {}, status: { replicas: 0 } },
 })
 
-/** Where each version of a kind keeps its replicas, such as `.spec.replicas`; undefined for one that cannot be scaled. */
+/**
+ * The path of the replicas in each version of a kind, such as `.spec.replicas`. Undefined for a version without a
+ * scale subresource.
+ */
 export type ReplicasPaths = Readonly<Record<string, string | undefined>>
 
 type Entries = readonly ManagedFieldsEntry[] | undefined
 
-/** The managedFields that a Scale shows: who owns the replicas of its object. Throws when entries make no sense. */
+/**
+ * Returns the managedFields of a Scale: the owners of the replicas of its object. Throws a FieldSetError for
+ * invalid entries.
+ */
 export function managedFieldsOfScale(entries: Entries, replicas: ReplicasPaths): Entries {
   const shown: Managers = new Map()
   for (const [id, { entry: _, ...holding }] of decodeManagers(entries)) {
@@ -40,8 +46,8 @@ export function managedFieldsOfScale(entries: Entries, replicas: ReplicasPaths):
 }
 
 /**
- * The managedFields of an object whose Scale was written: who does not own the replicas of the Scale any more loses
- * them in the object, and who came to own them gets them. `version` is that of the request.
+ * Returns the managedFields of an object whose Scale was written. Managers that lost the replicas of the Scale lose
+ * them in the object; managers that gained them gain them. `version` is that of the request.
  */
 export function managedFieldsFromScale(
   entries: Entries,
@@ -53,7 +59,7 @@ export function managedFieldsFromScale(
   const parents = decodeManagers(entries)
   const result: Managers = new Map()
   for (const [id, holding] of parents) {
-    // A version that is gone takes its entries along.
+    // Entries of a removed version are dropped.
     if (!Object.hasOwn(replicas, holding.version)) continue
     const path = elements(replicas[holding.version])
     const stolen = path !== undefined && has(holding.set, path) && !scale.has(id)

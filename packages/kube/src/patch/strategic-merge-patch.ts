@@ -13,9 +13,9 @@ const DIRECTIVE = '$patch'
 const RETAIN_KEYS = '$retainKeys'
 
 /**
- * Kubernetes' own merge: lists marked so in the schema are merged by key instead of replaced, and directives
- * (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest.
- * Neither input is changed. Throws a StatusError with the code and the words of kube-apiserver.
+ * Applies a strategic merge patch: the schema marks lists that are merged by key, and directives (`$patch`,
+ * `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) define the rest. Neither input is changed.
+ * Throws a StatusError with the code and message of kube-apiserver.
  */
 export function applyStrategicMergePatch(document: unknown, patch: unknown, schema: JSONSchemaProps): unknown {
   if (patch !== null && !isObject(patch)) {
@@ -24,7 +24,7 @@ export function applyStrategicMergePatch(document: unknown, patch: unknown, sche
   return mergeMap(isObject(document) ? document : {}, patch ?? {}, schema)
 }
 
-/** What the real server does not turn into a Status of its own. */
+/** Returns the error for a failure that kube-apiserver does not convert to a Status. */
 function failure(message: string): StatusError {
   return new StatusError(500, '', message)
 }
@@ -79,7 +79,7 @@ function mergeField(merged: JsonMap, key: string, value: unknown, schema: Schema
   else setOwn(merged, key, taken)
 }
 
-/** `$setElementOrder/ports` → `ports`. */
+/** Returns the field of a directive: `$setElementOrder/ports` → `ports`. */
 function fieldOf(directive: string, prefix: string): string {
   const slash = directive.indexOf('/')
   if (slash !== prefix.length) {
@@ -88,7 +88,7 @@ function fieldOf(directive: string, prefix: string): string {
   return directive.slice(slash + 1)
 }
 
-/** Takes `$retainKeys` out of the patch; what it does not list goes from the original. */
+/** Removes `$retainKeys` from the patch, and the fields that it does not list from the original. */
 function retainKeys(original: JsonMap, patch: JsonMap): JsonMap {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original }
   const retained = patch[RETAIN_KEYS]
@@ -104,7 +104,7 @@ function retainKeys(original: JsonMap, patch: JsonMap): JsonMap {
   return kept
 }
 
-/** Merges the lists that come with a `$setElementOrder`, and takes both out of the patch. */
+/** Merges the lists that have a `$setElementOrder`, and removes both from the patch. */
 function mergeOrderedLists(merged: JsonMap, patch: JsonMap, schema: Schema): void {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(ORDER_PREFIX)) continue
@@ -129,8 +129,8 @@ function mergeOrderedLists(merged: JsonMap, patch: JsonMap, schema: Schema): voi
 }
 
 /**
- * Upstream merges into the memory of the live list and asks that same list for the order afterwards: what the patch
- * adds has by then taken the places of what it deletes, and counts as if it had been there before.
+ * Returns the live order that Kubernetes uses after a merge. It merges into the memory of the live list and takes
+ * the order from that list afterwards: by then added items have replaced deleted ones, and count as existing ones.
  */
 function liveOrderAfter(live: readonly unknown[], patched: readonly unknown[], list: ListField): readonly unknown[] {
   if (list.strategy !== 'merge') return live
@@ -148,7 +148,7 @@ function asList(value: unknown): readonly unknown[] {
   return value
 }
 
-/** Whatever the patch lists must stand in the order list too, in the same order. */
+/** Requires that the order list contains the items of the patch in the same order. */
 function checkOrder(patched: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patched.length === 0 || order.length === 0) return
   let wanted = patched
@@ -210,7 +210,7 @@ function listField(schema: Schema, key: string): ListField {
   }
 }
 
-/** `merge,retainKeys` → `merge`: retainKeys only matters to whoever makes the patch. */
+/** Returns the strategy: `merge,retainKeys` → `merge`. retainKeys only matters to the creator of the patch. */
 function strategyOf(field: JSONSchemaProps): string {
   const strategies = (field['x-kubernetes-patch-strategy'] ?? '').split(',').filter((name) => name !== 'retainKeys')
   if (strategies.length > 1) throw failure(`unexpected patch strategy: ${goText(strategies)}`)
@@ -241,7 +241,7 @@ function mergeListField(
   return interleave(named, others, patch, live, undefined)
 }
 
-/** All elements must be of one kind, and none may be a list. */
+/** Returns the kind of the elements. All must have one kind, and none may be a list. */
 function elementKind(lists: readonly (readonly unknown[])[]): 'map' | 'scalar' {
   let type: string | undefined
   for (const item of lists.flat(1)) {
@@ -286,14 +286,14 @@ function mergeMaps(live: readonly unknown[], patch: readonly unknown[], list: Li
   return interleave(named, others, plain, base, mergeKey)
 }
 
-/** One text or value for all that are equal, so that lists are searched by a map and not one by the other. */
+/** Returns one value for all equal values, so that lists are searched by a map. */
 function identityOf(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
   if (typeof value !== 'object' || value === null) return value
   return `\u0000${printJson(value)}`
 }
 
-/** Where each value of a list stands first. */
+/** The first position of each value in a list. */
 class Positions {
   readonly #places = new Map<unknown, number>()
   readonly #mergeKey: string | undefined
@@ -313,7 +313,7 @@ class Positions {
   }
 }
 
-/** Splits a list into what another list has too, and the rest. */
+/** Splits a list into the items that another list has too, and the rest. */
 function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: string): [unknown[], unknown[]] {
   const named: unknown[] = []
   const others: unknown[] = []
@@ -321,7 +321,7 @@ function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: 
   const stray = mergeKey === '' ? -1 : by.findIndex((other) => !isObject(other))
   for (const item of items) {
     const at = places.of(item, keyValue(item, mergeKey))
-    // Upstream stops at the first that matches, and reports an item before it that is not a map.
+    // Kubernetes stops at the first match, and reports an item before it that is not a map.
     if (stray >= 0 && (at < 0 || at > stray)) throw failure(`value for key ${stray} is not a map`)
     if (at >= 0) named.push(item)
     else others.push(item)
@@ -330,8 +330,8 @@ function partition(items: readonly unknown[], by: readonly unknown[], mergeKey: 
 }
 
 /**
- * Puts the items that only the server knows between those that the patch named.
- * The patch's order wins; within it the live order decides where the others go.
+ * Merges the items that only the live list has into the items of the patch. The order of the patch wins; the live
+ * order places the other items.
  */
 function interleave(
   named: readonly unknown[],
@@ -364,8 +364,8 @@ function valueIn(item: unknown, mergeKey: string | undefined): unknown {
 }
 
 /**
- * Items to be deleted keep to the end; the others follow their place in the order. What the order does not know
- * counts as less than anything that comes after it and as more than anything before: insertion makes that definite.
+ * Sorts items by their position. Items to delete stay at the end. An item without a position compares as less than
+ * the following items and as more than the preceding ones: insertion sort defines the result.
  */
 function sortBy(items: readonly unknown[], position: (item: unknown) => number): unknown[] {
   const deleted: unknown[] = []
@@ -374,7 +374,7 @@ function sortBy(items: readonly unknown[], position: (item: unknown) => number):
     if (isObject(item) && getOwn(item, DIRECTIVE) === 'delete') deleted.push(item)
     else placed.push({ item, place: position(item) })
   }
-  // Where the order knows every item, sorting gives the same and takes no time: insertion is for the others.
+  // If every item has a position, a sort gives the same result in less time than insertion.
   if (placed.every(({ place }) => place >= 0)) {
     placed.sort((a, b) => a.place - b.place)
     return [...placed.map(({ item }) => item), ...deleted]
@@ -398,7 +398,7 @@ function withoutNulls(value: unknown): unknown {
   return kept
 }
 
-/** Undefined when the value itself is a directive. */
+/** Returns undefined if the value itself is a directive. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
   if (!isObject(value)) return value

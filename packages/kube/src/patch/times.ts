@@ -2,8 +2,8 @@ import { equal } from '../json.js'
 import type { KubeObject, ManagedFieldsEntry } from '../object.js'
 
 /**
- * A write that changes nothing but the times of managedFields is no change: such an object gets the live times back.
- * To be asked last, when the object is as it would be stored.
+ * Restores the live times of an object that differs only in the times of its managedFields, so that the write is
+ * not a change. Call it last, with the object that would be stored.
  */
 export function withoutNewTimes(object: KubeObject, live: KubeObject): KubeObject {
   const updated = object.metadata.managedFields

@@ -7,19 +7,21 @@ import {
   type ManagedType,
   type MapType,
   type Scalar,
+  SchemaMismatchError,
   shapeOf,
-  UnfitError,
 } from './managed-type.js'
 
 /**
- * Checks that a value is of a type, also inside what is owned as a whole. Throws an UnfitError that says all that is
- * wrong, as upstream says it. An object that is applied may not have doubles in its lists.
+ * Checks that a value fits a type, also inside atomic parts. Throws a SchemaMismatchError that lists all errors as
+ * Kubernetes words them. An applied object may not have duplicates in its lists.
  */
 export function validate(type: ManagedType, value: unknown, doubles: 'allowed' | 'refused'): void {
   const errors: string[] = []
   new Validator(doubles === 'allowed', errors).visit(type, value, '')
   if (errors.length === 0) return
-  throw new UnfitError(errors.length === 1 ? errors[0] : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n'))
+  throw new SchemaMismatchError(
+    errors.length === 1 ? errors[0] : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n'),
+  )
 }
 
 class Validator {
@@ -71,7 +73,7 @@ class Validator {
         try {
           element = listElement(list, item)
         } catch (error) {
-          if (!(error instanceof UnfitError)) throw error
+          if (!(error instanceof SchemaMismatchError)) throw error
           this.#report(path, `element ${index}: ${error.message}`)
           return
         }
@@ -101,7 +103,7 @@ function scalarComplaint(scalar: Scalar, value: unknown): string | undefined {
   }
 }
 
-/** Go's `%v` of upstream's wrapper around a value. */
+/** Formats a value as Go's `%v` of the wrapper in structured-merge-diff. */
 function pointer(value: unknown): string {
   return `&{${plain(value)}}`
 }
@@ -116,7 +118,7 @@ function plain(value: unknown): string {
   return typeof value === 'number' ? floatText(value) : String(value)
 }
 
-/** Go's `%#v`. */
+/** Formats a value as Go's `%#v`. */
 function syntax(value: unknown): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`

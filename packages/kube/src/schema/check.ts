@@ -14,8 +14,8 @@ import {
 } from './rules.js'
 
 /**
- * Is the value valid? The quick answer to what `explain` answers at length:
- * nearly all objects are valid, and a valid one needs no paths and no words.
+ * Reports whether a value is valid. The fast path of `explain`: almost all objects are valid, and a valid one needs
+ * no paths and messages.
  */
 export function check(value: unknown, node: SchemaNode): boolean {
   const rules = node.rules
@@ -31,6 +31,7 @@ export function check(value: unknown, node: SchemaNode): boolean {
   return true
 }
 
+/** Reports whether a value of a kind has an accepted type. */
 export function acceptsKind(value: unknown, kind: number, rules: ValueRules): boolean {
   if ((rules.accepts & kind) !== 0) return true
   return kind === numberKind && rules.acceptsWholeNumbers && isWhole(Number(value))
@@ -57,10 +58,12 @@ function checkString(value: string, rules: ValueRules): boolean {
   )
 }
 
+/** Reports whether a text is longer than a maximum. */
 export function isTooLong(value: string, max: number | undefined): boolean {
   return max !== undefined && value.length > max && runeCount(value) > max
 }
 
+/** Reports whether a text is shorter than a minimum. */
 export function isTooShort(value: string, min: number | undefined): boolean {
   return min !== undefined && (value.length < min || (value.length < 2 * min && runeCount(value) < min))
 }
@@ -74,16 +77,19 @@ function checkNumber(value: number | bigint, kind: number, rules: ValueRules): b
   )
 }
 
+/** Reports whether a number exceeds a maximum. */
 export function isAbove(value: number | bigint, kind: number, { integer, float }: Bound, exclusive: boolean): boolean {
   const limit = kind === integerKind ? integer : float
   return exclusive ? value >= limit : value > limit
 }
 
+/** Reports whether a number is below a minimum. */
 export function isBelow(value: number | bigint, kind: number, { integer, float }: Bound, exclusive: boolean): boolean {
   const limit = kind === integerKind ? integer : float
   return exclusive ? value <= limit : value < limit
 }
 
+/** Reports whether a number is a multiple of another. */
 export function isMultiple(value: number | bigint, kind: number, { integer, float }: Bound): boolean {
   if (kind === integerKind) return integer > 0 && BigInt(value) % BigInt(integer) === 0n
   if (float <= 0) return false
@@ -100,6 +106,7 @@ function checkArray(value: readonly unknown[], node: SchemaNode): boolean {
   return true
 }
 
+/** Reports whether a list has equal items. */
 export function hasDuplicates(value: readonly unknown[]): boolean {
   const seen = new Set<string>()
   for (const item of value) seen.add(canonical(item))
@@ -129,7 +136,7 @@ function checkAdditional(value: unknown, node: SchemaNode): boolean {
   return additional ? check(value, additional) : node.schema.additionalProperties !== false
 }
 
-/** JSON with sorted keys: equal values have equal texts. */
+/** Returns JSON with sorted keys: equal values have equal texts. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value === 'object' && value !== null) {

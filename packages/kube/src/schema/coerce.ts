@@ -4,16 +4,17 @@ import { decodeMeta } from '../metadata/decode.js'
 import { type SchemaNode, someEmbeddedResource } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
+/** Options of {@link coerceEmbedded}. */
 export interface CoerceOptions {
-  /** Leave out what has a wrong type, as for stored objects, instead of failing. */
+  /** Omit values of a wrong type instead of failing. For stored objects. */
   readonly drop?: boolean
   /** Receives the paths of unknown metadata fields. */
   readonly unknown?: string[]
 }
 
 /**
- * Brings apiVersion, kind and metadata of embedded resources (and of the value
- * itself, if `root`) into the shape that every object has.
+ * Decodes apiVersion, kind and metadata of embedded resources, and of the value itself if `root` is set. Does not
+ * throw: errors are part of the result.
  */
 export function coerceEmbedded(
   value: unknown,

@@ -59,19 +59,19 @@ interface ValidationCase {
 }
 
 const validations: Record<string, ValidationCase> = {
-  Valid: { because: 'nothing is wrong', spec: valid, want: [] },
+  Valid: { because: 'a valid object', spec: valid, want: [] },
   MissingRequired: {
-    because: 'a required field is named without its value',
+    because: 'a required field is reported without a value',
     spec: {},
     want: ['spec.cronSpec: Required value'],
   },
   WrongType: {
-    because: 'the value shown is the type found',
+    because: 'the reported value is the type found',
     spec: { ...valid, replicas: 'x' },
     want: ['spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"'],
   },
   TooGreat: {
-    because: 'bounds are told with the value',
+    because: 'a bound is reported with the value',
     spec: { ...valid, replicas: 20 },
     want: ['spec.replicas: Invalid value: 20: spec.replicas in body should be less than or equal to 10'],
   },
@@ -81,7 +81,7 @@ const validations: Record<string, ValidationCase> = {
     want: ['spec.policy: Unsupported value: "x": supported values: "Allow", "Forbid"'],
   },
   TooLong: {
-    because: 'a long text is not repeated',
+    because: 'a long text is omitted',
     spec: { ...valid, image: '123456' },
     want: ['spec.image: Too long: may not be more than 5 bytes'],
   },
@@ -91,7 +91,7 @@ const validations: Record<string, ValidationCase> = {
     want: [],
   },
   TooMany: {
-    because: 'a long list shows its length',
+    because: 'a long list is reported with its length',
     spec: { ...valid, tags: ['a', 'b', 'c'] },
     want: ['spec.tags: Too many: 3: must have at most 2 items'],
   },
@@ -101,13 +101,13 @@ const validations: Record<string, ValidationCase> = {
     want: ['spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"'],
   },
   Format: {
-    because: 'a format is a type to the real server',
+    because: 'kube-apiserver reports a format as a type',
     spec: { ...valid, at: 'now' },
     want: ['spec.at: Invalid value: "now": spec.at in body must be of type date-time: "now"'],
   },
   Nullable: { because: 'null is allowed there', spec: { ...valid, note: null }, want: [] },
   NotNullable: {
-    because: 'null is no string',
+    because: 'null is not a string',
     spec: { ...valid, image: null },
     want: ['spec.image: Invalid value: "null": spec.image in body must be of type string: "null"'],
   },
@@ -117,7 +117,7 @@ const validations: Record<string, ValidationCase> = {
     want: ['spec.limits.cpu: Invalid value: "string": spec.limits.cpu in body must be of type integer: "string"'],
   },
   OneOf: {
-    because: 'a combination has no place of its own',
+    because: 'an error of a combination has no path',
     spec: { ...valid, one: {} },
     want: [
       '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found none valid',
@@ -126,18 +126,18 @@ const validations: Record<string, ValidationCase> = {
   },
   BigInt: { because: 'an int64 beyond 2^53 is an integer', spec: { ...valid, big: 9007199254740993n }, want: [] },
   BeyondInt64: {
-    because: 'what exceeds int64 is a float',
+    because: 'a number beyond int64 is a float',
     spec: { ...valid, big: 2n ** 64n },
     want: ['spec.big: Invalid value: "number": spec.big in body must be of type integer: "number"'],
   },
   RatchetedValue: {
-    because: 'an update is not blamed for what it left alone',
+    because: 'errors of unchanged values are tolerated on update',
     spec: { ...valid, replicas: 20, image: 'new' },
     old: { ...valid, replicas: 20 },
     want: [],
   },
   RatchetedKeyedItem: {
-    because: 'items of a keyed list are told apart by key, not by place',
+    because: 'items of a keyed list are matched by key, not by index',
     spec: {
       ...valid,
       ports: [
@@ -163,7 +163,7 @@ for (const [name, { because, spec, old, want }] of Object.entries(validations)) 
   })
 }
 
-test('prune drops unknown fields and tells where', () => {
+test('prune removes unknown fields and reports their paths', () => {
   const unknown: string[] = []
   const given = object({ ...valid, foo: 1, ports: [{ name: 'a', bar: 2 }], free: { kept: { deeply: true } } })
   const pruned = compiled.prune(given, { root: true, unknown })
@@ -171,7 +171,7 @@ test('prune drops unknown fields and tells where', () => {
   assert.deepEqual(pruned, object({ ...valid, ports: [{ name: 'a' }], free: { kept: { deeply: true } } }))
 })
 
-test('what needs no change comes back itself', () => {
+test('an object that needs no change is returned as the same object', () => {
   const given = object({ ...valid, replicas: 2, tags: ['a'], limits: { cpu: 1 } })
   assert.equal(compiled.prune(given, { root: true }), given)
   assert.equal(compiled.dropNulls(given), given)
@@ -179,12 +179,12 @@ test('what needs no change comes back itself', () => {
   assert.equal(compiled.coerceMetadata(given).object, given)
 })
 
-test('nulls: dropped, defaulted or kept', () => {
+test('nulls are dropped, defaulted or kept', () => {
   const nulls = compiled.dropNulls(object({ ...valid, image: null, note: null, replicas: null }))
   assert.deepEqual(compiled.applyDefaults(nulls).spec, { ...valid, note: null, replicas: 1 })
 })
 
-test('keys that JavaScript finds special are ordinary', () => {
+test('names such as __proto__ are ordinary keys', () => {
   const given = JSON.parse(
     '{"spec":{"cronSpec":"* * * * *","__proto__":{"x":1},"constructor":1,"limits":{"__proto__":"x"}}}',
   )
@@ -196,7 +196,7 @@ test('keys that JavaScript finds special are ordinary', () => {
   ])
 })
 
-test('coerceMetadata refuses on the way in and drops on the way out', () => {
+test('coerceMetadata rejects input and drops fields of stored objects', () => {
   const given = { ...object(valid), metadata: { name: 'a', labels: { a: 1 }, foo: 2 } }
   const unknown: string[] = []
   assert.equal(
@@ -207,13 +207,13 @@ test('coerceMetadata refuses on the way in and drops on the way out', () => {
   assert.deepEqual(unknown, ['metadata.foo'])
 })
 
-test('duplicates are forgiven when the old object had some', () => {
+test('duplicates are tolerated if the old object had some', () => {
   const twice = object({ ...valid, tags: ['a', 'a'] })
   assert.deepEqual(compiled.validateListTypes(twice).map(fieldErrorText), ['spec.tags[1]: Duplicate value: "a"'])
   assert.deepEqual(compiled.validateListTypes(twice, twice), [])
 })
 
-test('any JSON goes through every step without a throw, and pruning twice is pruning once', () => {
+test('every step accepts any JSON, and pruning is idempotent', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('spec', 'metadata', 'x'), fc.jsonValue()), (given) => {
       const pruned = compiled.prune(given, { root: true })
@@ -228,7 +228,7 @@ test('any JSON goes through every step without a throw, and pruning twice is pru
   )
 })
 
-test('hundreds of thousands of wrong items are soon told', () => {
+test('hundreds of thousands of invalid items are reported fast', () => {
   const items = new Array(300_000).fill(1)
   const started = process.cpuUsage()
   const errors = compiled.validate(object({ ...valid, tags: items }))
@@ -237,7 +237,7 @@ test('hundreds of thousands of wrong items are soon told', () => {
   assert.ok(user + system < 30_000_000, `took ${(user + system) / 1000} ms of CPU`)
 })
 
-test('no text keeps a format busy', () => {
+test('no text makes a format check slow', () => {
   const texts = ['1', ' ', 'a', '0', '.', ':', '-', '"', '(', 'a.', '1.', 'é', '=', '%', '1:', '\\'].map((part) =>
     part.repeat(20_000),
   )

@@ -18,47 +18,46 @@ type Value = unknown
 type Obj = Readonly<Record<string, unknown>>
 
 /**
- * A schema made ready for many objects. Nothing here changes an object: what
- * must differ is a copy, and an object that needs no change comes back itself.
+ * A schema, compiled for many objects. Objects are never changed: a changed object is a copy, and an object that
+ * needs no change is returned as it is.
  */
 export interface CompiledSchema {
   readonly schema: JSONSchemaProps
   /**
-   * Drops fields that the schema does not know. `root` says that the value is a
-   * whole object, whose apiVersion, kind and metadata always stay. `unknown`
-   * receives the paths of what was dropped, sorted, as `spec.list[0].bar`.
+   * Removes fields that the schema does not declare. With `root`, the value is a whole object, whose apiVersion,
+   * kind and metadata are always kept. `unknown` receives the sorted paths of removed fields, such as
+   * `spec.list[0].bar`.
    */
   prune<T extends Value>(value: T, options: { readonly root: boolean; readonly unknown?: string[] }): T
-  /** Drops nulls that are neither allowed nor replaced by a default. */
+  /** Removes nulls that are neither allowed nor replaced by a default. */
   dropNulls<T extends Value>(value: T): T
-  /** Fills in defaults. The defaults themselves are shared between objects and must not be changed. */
+  /** Sets defaults. The defaults are shared between objects and must not be changed. */
   applyDefaults<T extends Value>(value: T): T
   /**
-   * Gives the metadata of an object, and of the resources embedded in it, the
-   * types it must have. On the way in a wrong type is an error; on the way out
-   * of the store (`drop`) the field is left out.
+   * Decodes the metadata of an object and of its embedded resources. A wrong type in a request is an error; in a
+   * stored object (`drop`) the field is omitted.
    */
   coerceMetadata<T extends Obj>(object: T, options?: CoerceOptions): { readonly object: T; readonly error?: string }
   /**
-   * All that happens between the wire, or the store, and an object of the kind,
-   * in the real server's order: metadata typed, unknown fields and pointless
-   * nulls dropped, embedded resources typed, defaults filled in (unless the
-   * object was converted: it got those of the version it came from). With
-   * `nulls`, those that no default replaces stay, to be judged.
+   * Prepares an object that was received or read from the store, in the order of kube-apiserver: decode metadata,
+   * drop unknown fields and nulls, decode embedded resources, set defaults (unless the object was converted, since
+   * the defaults of its original version were set then). With `nulls`, nulls without a default are kept for
+   * validation.
    */
   shape<T extends Obj>(
     object: T,
     options?: CoerceOptions & { readonly defaults?: boolean; readonly nulls?: boolean },
   ): { readonly object: T; readonly error?: string }
   /**
-   * Complaints, worded and placed as kube-apiserver does. With `old`, what the
-   * update did not touch is forgiven. `path` is where the value sits.
+   * Validates a value. Returns field errors as kube-apiserver words and orders them. With `old`, errors of
+   * unchanged values are tolerated. `path` is the path of the value.
    */
   validate(value: Value, old?: Value, path?: string): FieldError[]
-  /** Complaints about embedded resources, and about duplicates in sets and keyed lists unless `old` had some too. */
+  /** Validates embedded resources, and uniqueness in sets and keyed lists unless `old` had duplicates too. */
   validateListTypes(object: Value, old?: Value): FieldError[]
 }
 
+/** Compiles a schema. Parts are compiled on first use. */
 export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
   const root = new SchemaNode(withPrunedDefaults(schema))
   return {
@@ -87,7 +86,7 @@ export function compileSchema(schema: JSONSchemaProps): CompiledSchema {
   }
 }
 
-/** An update is not blamed for duplicates when there were some before. */
+/** Returns duplicates that the old object did not have. All are tolerated if it had some. */
 function newDuplicates(object: unknown, old: unknown, root: SchemaNode): FieldError[] {
   const repeated = duplicates(object, root)
   return repeated.length > 0 && old !== undefined && duplicates(old, root).length > 0 ? [] : repeated

@@ -3,9 +3,8 @@ import { equal, getOwn } from '../json.js'
 import type { SchemaNode } from './node.js'
 
 /**
- * A value beside the old value it came from. Validation forgives an update what
- * it did not touch, so it must know, place by place, what that is. Items of a
- * list correlate only where the list has keys.
+ * A value together with the old value that it corresponds to. Validation tolerates errors of unchanged values, so
+ * it must know them at every place. Items of lists correspond only if the list has keys.
  */
 export class Correlation {
   private same: boolean | undefined
@@ -17,7 +16,7 @@ export class Correlation {
     private readonly node: SchemaNode,
   ) {}
 
-  /** Undefined where there is no old value to compare with. */
+  /** Undefined if there is no old value to compare with. */
   key(name: string): Correlation | undefined {
     if (!isMap(this.value) || !isMap(this.old)) return undefined
     const value = getOwn(this.value, name)
@@ -36,7 +35,7 @@ export class Correlation {
     return old === undefined ? undefined : new Correlation(this.value[i], old, items)
   }
 
-  /** Is the value what it was? Keyed lists are compared item by item, whatever their order. */
+  /** Reports whether the value did not change. Keyed lists are compared item by item in any order. */
   unchanged(): boolean {
     this.same ??= this.compare()
     return this.same

@@ -2,7 +2,7 @@ import { getOwn, setOwn } from '../json.js'
 import { type SchemaNode, someDefault } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
-/** Drops nulls where neither the schema allows null nor a default takes their place. */
+/** Removes nulls that the schema does not allow and no default replaces. */
 export function dropNulls(value: unknown, node: SchemaNode | undefined): unknown {
   if (node === undefined || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
@@ -17,10 +17,7 @@ export function dropNulls(value: unknown, node: SchemaNode | undefined): unknown
   })
 }
 
-/**
- * Fills in defaults: for keys that are missing, and for nulls where null is not
- * allowed. A default is shared by all objects that got it, as values are.
- */
+/** Sets defaults for missing keys, and for nulls where null is not allowed. All objects share a default. */
 export function applyDefaults(value: unknown, node: SchemaNode | undefined): unknown {
   if (node === undefined || typeof value !== 'object' || value === null || !node.holds(someDefault)) return value
   if (Array.isArray(value)) {

@@ -6,7 +6,7 @@ import { decodeMeta } from '../metadata/decode.js'
 import { validateObjectMeta } from '../metadata.js'
 import { type SchemaNode, someEmbeddedResource } from './node.js'
 
-/** Complaints about embedded resources: they must name their kind and carry sound metadata. */
+/** Validates embedded resources: they must have apiVersion, kind and valid metadata. */
 export function embeddedErrors(value: unknown, node: SchemaNode, root: boolean, path = ''): FieldError[] {
   const errors: FieldError[] = []
   if (root || node.holds(someEmbeddedResource)) walk(value, node, root || node.embedded, path, errors)
@@ -72,7 +72,7 @@ function kindErrors(value: unknown, path: string): FieldError[] {
 function metadataErrors(value: unknown, path: string): FieldError[] {
   const { meta, error } = decodeMeta(value)
   if (!meta) return [fieldErrors.invalid(path, value, error!)]
-  // A template has no name yet; what it is used for will give it one.
+  // A template does not have a name yet.
   const named = meta['name'] === undefined ? { ...meta, name: 'fakename' } : meta
   return validateObjectMeta(named, { namespaced: meta['namespace'] !== undefined, nameRule: 'pathSegment', path })
 }

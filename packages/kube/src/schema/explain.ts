@@ -18,9 +18,8 @@ import {
 } from './rules.js'
 
 /**
- * What is wrong with a value, in the words of kube-apiserver. It weighs the
- * branches of anyOf and oneOf as that does: of several failed ones it shows the
- * one with the most checks passed, so passed checks are counted.
+ * Returns the errors of a value in the words of kube-apiserver. Of several failed branches of anyOf and oneOf it
+ * reports the one with the most passed checks, so passed checks are counted.
  */
 export function explain(
   value: unknown,
@@ -33,12 +32,12 @@ export function explain(
 }
 
 interface Finding {
-  /** Two findings of one text are one. */
+  /** The text that identifies a finding. Findings with the same text are reported once. */
   readonly text: string
   toError(path: string | undefined): FieldError
 }
 
-// Nobody reads more, and whoever sends a million wrong items shall not keep the server busy with them.
+// The limit bounds the time that a request with a million invalid items takes.
 const FINDINGS_MAX = 10_000
 
 class Findings {
@@ -68,7 +67,7 @@ class Findings {
   }
 }
 
-/** A finding at a place: `at` is its path below the value that validation began with. */
+/** Returns a finding at a place. `at` is its path below the validated value. */
 function at(place: string, text: string, make: (field: string) => FieldError): Finding {
   return {
     text,
@@ -79,7 +78,7 @@ function at(place: string, text: string, make: (field: string) => FieldError): F
   }
 }
 
-/** A finding about a combination of schemas has no place of its own. */
+/** Returns a finding about a combination of schemas, which does not have a path. */
 function ofBranches(text: string): Finding {
   return { text, toError: (path) => fieldErrors.invalid(path ?? '<nil>', '', text) }
 }
@@ -114,7 +113,7 @@ function findingsOf(value: unknown, node: SchemaNode, path: string, correlation:
   return findings
 }
 
-/** What is below a place, with forgiveness for what an update left alone. */
+/** Returns the findings of a child. Findings of unchanged values are tolerated. */
 function childFindings(value: unknown, node: SchemaNode, path: string, correlation: Correlation | undefined): Findings {
   const findings = findingsOf(value, node, path, correlation)
   return !findings.valid && correlation?.unchanged() ? new Findings() : findings
@@ -228,7 +227,7 @@ function explainNumber(
   }
 }
 
-/** What a value is held to is of the value's own type. */
+/** Prints a bound in the type of the value. */
 function printBound(bound: Bound, kind: number): string {
   return kind === integerKind ? printNumber(bound.integer) : printFloat(bound.float)
 }
@@ -298,7 +297,7 @@ function explainObject(
   for (const key of Object.keys(node.schema.properties ?? {})) {
     const field = getOwn(value, key)
     if (field === undefined) continue
-    // The version of the request is not the version of the old object: changes to these two cannot be seen.
+    // The old object may have the version of another request, so changes of these two fields are not visible.
     const old = path === '' && (key === 'kind' || key === 'apiVersion') ? undefined : correlation?.key(key)
     findings.merge(childFindings(field, node.property(key)!, path === '' ? key : `${path}.${key}`, old))
   }

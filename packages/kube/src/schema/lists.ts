@@ -3,7 +3,7 @@ import { getOwn, setOwn } from '../json.js'
 import { canonical } from './check.js'
 import { type SchemaNode, someUniqueItems } from './node.js'
 
-/** Complaints about items that a set or a keyed list holds twice. */
+/** Returns errors about duplicate items in sets and keyed lists. */
 export function duplicates(value: unknown, node: SchemaNode): FieldError[] {
   const errors: FieldError[] = []
   if (node.holds(someUniqueItems) && !Array.isArray(value)) walk(value, node, '', errors)
@@ -27,7 +27,7 @@ function walk(value: unknown, node: SchemaNode | undefined, path: string, errors
   }
 }
 
-// Nobody reads more.
+// The limit bounds the size of the response.
 const DUPLICATES_MAX = 10_000
 
 function reportSet(value: readonly unknown[], path: string, errors: FieldError[]): void {
@@ -54,7 +54,7 @@ function reportMap(
   for (const i of repeated(keys.map(canonical))) errors.push(fieldErrors.duplicate(`${path}[${i}]`, keys[i]))
 }
 
-/** The common case, without the price of comparing texts: scalars, and all of them different. */
+/** Fast path for distinct scalars, which does not compare texts. */
 function plainlyDistinct(values: readonly unknown[]): boolean {
   if (values.length < 2) return true
   return values.every((value) => typeof value === 'string') && new Set(values).size === values.length
@@ -69,7 +69,7 @@ function keyOf(item: Record<string, unknown> | null, names: readonly string[]): 
   return key
 }
 
-/** Where a text appears for the second time; further repetitions are not told. */
+/** Returns the positions at which a text appears for the second time. Further repetitions are not reported. */
 function repeated(texts: readonly string[]): number[] {
   const times = new Map<string, number>()
   const indices: number[] = []

@@ -3,9 +3,8 @@ import { getOwn } from '../json.js'
 import { rulesOf, type ValueRules } from './rules.js'
 
 /**
- * One place in a schema, prepared for repeated use: children are made when an
- * object first reaches them, and what would be asked of the schema for every
- * object is settled once. A CRD may have thousands of places that no object ever visits.
+ * One place in a schema, compiled for repeated use. Children are created when an object first reaches them, since a
+ * CRD may have thousands of places that objects never use. Rules are computed once.
  */
 export class SchemaNode {
   readonly schema: JSONSchemaProps
@@ -14,10 +13,10 @@ export class SchemaNode {
   readonly nullable: boolean
   readonly hasDefault: boolean
   readonly listType: string | undefined
-  /** additionalProperties are stated, be it as a schema or as a boolean. */
+  /** Whether additionalProperties are stated, as a schema or a boolean. */
   readonly hasAdditional: boolean
   readonly hasProperties: boolean
-  /** allOf, anyOf, oneOf or not are stated. */
+  /** Whether allOf, anyOf, oneOf or not are stated. */
   readonly hasBranches: boolean
 
   private readonly propertySchemas: Readonly<Record<string, JSONSchemaProps>>
@@ -45,7 +44,7 @@ export class SchemaNode {
     this.hasBranches = Boolean(schema.allOf?.length || schema.anyOf?.length || schema.oneOf?.length || schema.not)
   }
 
-  /** What is said about a value here, beside its children. */
+  /** The rules for the value itself, without its children. */
   get rules(): ValueRules {
     this.valueRules ??= rulesOf(this.schema, this.keepFormats)
     return this.valueRules
@@ -63,13 +62,13 @@ export class SchemaNode {
     return this.branchNodes
   }
 
-  /** The schema of a declared property. */
+  /** Returns the schema of a declared property. */
   property(name: string): SchemaNode | undefined {
     if (!this.hasProperties) return undefined
     return this.children?.get(name) ?? this.newProperty(name)
   }
 
-  /** Only declared names are remembered: those of objects come from strangers and have no bound. */
+  /** Caches only declared names: the names in objects are untrusted and not bounded. */
   private newProperty(name: string): SchemaNode | undefined {
     const schema = getOwn(this.propertySchemas, name) as JSONSchemaProps | undefined
     if (!schema) return undefined
@@ -79,7 +78,7 @@ export class SchemaNode {
     return node
   }
 
-  /** The schema of properties that are not declared, where they have one. */
+  /** The schema of undeclared properties, if any. */
   get additional(): SchemaNode | undefined {
     const schema = this.schema.additionalProperties
     if (typeof schema !== 'object' || schema === null) return undefined
@@ -94,12 +93,12 @@ export class SchemaNode {
     return this.itemsNode
   }
 
-  /** Declared or not: the schema that governs a key. */
+  /** Returns the schema of a key, declared or not. */
   field(name: string): SchemaNode | undefined {
     return this.property(name) ?? this.additional
   }
 
-  /** Declared properties that have a default. */
+  /** The declared properties that have a default. */
   get defaulted(): readonly (readonly [string, SchemaNode])[] {
     this.withDefaults ??= Object.keys(this.propertySchemas)
       .filter((name) => hasDefault(this.propertySchemas[name]!))
@@ -107,7 +106,7 @@ export class SchemaNode {
     return this.withDefaults
   }
 
-  /** Is there such a thing here or anywhere below? Lets a walk skip what cannot concern it. */
+  /** Reports whether a feature occurs here or below, so that a walk can skip places. */
   holds(thing: number): boolean {
     if (this.contents < 0) this.contents = contentsOf(this.schema)
     return (this.contents & thing) !== 0
@@ -118,9 +117,11 @@ export class SchemaNode {
   }
 }
 
-/** What a part of a schema may hold, as bits. */
+/** The features of a schema part, as bits. */
 export const someDefault = 1
+/** An embedded resource occurs. */
 export const someEmbeddedResource = 2
+/** A list with unique items occurs. */
 export const someUniqueItems = 4
 
 const nothing: Readonly<Record<string, JSONSchemaProps>> = {}
@@ -143,6 +144,7 @@ function contentsOf(schema: JSONSchemaProps): number {
   return contents
 }
 
+/** The compiled branches of a schema. */
 export interface Branches {
   readonly allOf: readonly SchemaNode[]
   readonly anyOf: readonly SchemaNode[]

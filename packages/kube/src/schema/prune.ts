@@ -2,15 +2,15 @@ import { append } from '../arrays.js'
 import type { SchemaNode } from './node.js'
 import { dropped, mapArray, mapObject } from './walk.js'
 
-/** Where unknown fields were found; undefined when nobody asked, so that no path is ever built. */
+/** The paths of unknown fields, or undefined if they are not requested, so that no path is built. */
 type Unknown = string[] | undefined
 
 const isMeta = (key: string) => key === 'apiVersion' || key === 'kind' || key === 'metadata'
 const isLeaf = (value: unknown) => typeof value !== 'object' || value === null
 
 /**
- * Drops what the schema does not know. `root` says that the value is a whole
- * object, whose apiVersion, kind and metadata need no mention in the schema.
+ * Removes undeclared fields. With `root`, the value is a whole object, whose apiVersion, kind and metadata need not
+ * be declared.
  */
 export function prune(value: unknown, node: SchemaNode, root: boolean, unknown?: string[]): unknown {
   const found: Unknown = unknown && []
@@ -35,7 +35,7 @@ function pruneKnown(value: unknown, node: SchemaNode, found: Unknown, path: stri
   })
 }
 
-/** Under x-kubernetes-preserve-unknown-fields only what the schema does describe is looked into. */
+/** Prunes only declared fields, as x-kubernetes-preserve-unknown-fields requires. */
 function pruneBelow(value: unknown, node: SchemaNode, found: Unknown, path: string, embedded: boolean): unknown {
   if (isLeaf(value)) return value
   if (Array.isArray(value)) {
@@ -55,7 +55,7 @@ function pruneEither(value: unknown, node: SchemaNode | undefined, found: Unknow
   return node ? pruneKnown(value, node, found, path, node.embedded) : pruneUnknown(value, found, path)
 }
 
-/** Where no schema reaches, objects lose all their keys: only scalars survive. */
+/** Prunes a value without a schema: objects lose all keys, and scalars are kept. */
 function pruneUnknown(value: unknown, found: Unknown, path: string): unknown {
   if (isLeaf(value)) return value
   if (Array.isArray(value)) return mapArray(value, (item, i) => pruneUnknown(item, found, indexPath(found, path, i)))
@@ -63,7 +63,7 @@ function pruneUnknown(value: unknown, found: Unknown, path: string): unknown {
 }
 
 function drop(found: Unknown, path: string, key: string): typeof dropped {
-  // An object's own apiVersion, kind and metadata may be dropped, but are never called unknown.
+  // apiVersion, kind and metadata of an object may be removed, but are not reported as unknown.
   if (found && (path !== '' || !isMeta(key))) found.push(path === '' ? key : `${path}.${key}`)
   return dropped
 }

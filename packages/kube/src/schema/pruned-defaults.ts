@@ -4,13 +4,13 @@ import { coerceEmbedded } from './coerce.js'
 import { SchemaNode, someDefault, someEmbeddedResource } from './node.js'
 import { prune } from './prune.js'
 
-/** The way from an object to a value in it: keys, and one that stands for any item of a list. */
+/** A path from an object to a value: keys, and a symbol for any list item. */
 type Path = readonly (string | typeof ITEM)[]
 const ITEM = Symbol('item')
 
 /**
- * The schema with its defaults as objects get them. A default is judged when the CRD is written, but the metadata of an
- * embedded resource may state fields there that are no metadata: those never reach an object.
+ * Returns the schema with its defaults as objects get them. Defaults are validated when the CRD is written, but the
+ * metadata of an embedded resource may contain unknown fields there, which are removed.
  */
 export function withPrunedDefaults(schema: JSONSchemaProps): JSONSchemaProps {
   const root = new SchemaNode(schema)
@@ -33,7 +33,7 @@ function below(schema: JSONSchemaProps, root: SchemaNode, path: Path): JSONSchem
 
 const isSchema = (part: unknown): part is JSONSchemaProps => isObject(part)
 
-/** What is left of a value when the object that it alone makes up is brought into shape. */
+/** Returns the rest of a value after decoding and pruning an object that contains only this value. */
 function pruned(value: Json, root: SchemaNode, path: Path): Json | undefined {
   const object = path.reduceRight<Json>((inner, step) => (step === ITEM ? [inner] : { [step]: inner }), value)
   const { value: typed } = coerceEmbedded(object, root, true, '', { drop: true })

@@ -9,7 +9,7 @@ import { coerceEmbedded } from './coerce.js'
 import { compileSchema } from './compile.js'
 import { SchemaNode } from './node.js'
 
-// Random schemas and objects, with what the Go packages of Kubernetes 1.34.4 made of them.
+// Random schemas and objects, with the results of the Go packages of Kubernetes 1.34.4.
 interface Recorded {
   readonly op: string
   readonly schema: JSONSchemaProps
@@ -38,7 +38,7 @@ const ours: Record<string, (given: Recorded) => unknown> = {
   },
 }
 
-// The real server walks maps in random order, so neither lists of errors nor of paths have one.
+// kube-apiserver iterates maps in random order, so the order of errors and paths is not compared.
 function comparable(result: unknown): string {
   if (Array.isArray(result)) return result.map(printJson).sort().join('\n')
   const { object, unknown } = result as { object: unknown; unknown?: string[] | null }
@@ -55,7 +55,7 @@ for (const op of Object.keys(ours)) {
     for (const given of cases) {
       const before = clone(given.object)
       assert.equal(comparable(ours[op]!(given)), comparable(given.want), JSON.stringify(given))
-      assert.deepEqual(given.object, before, 'the object given must stay as it was')
+      assert.deepEqual(given.object, before, 'the given object must not change')
     }
   })
 }

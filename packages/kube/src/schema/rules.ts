@@ -3,15 +3,20 @@ import { type FormatCheck, formatCheck, upcomingFormatCheck } from '@crosstie/ce
 import { RE2JS } from 're2js'
 import { equal } from '../json.js'
 
-/** The kinds of JSON values, as bits. An integer is a number that fits int64. */
+/** The kinds of JSON values, as bits. An integer is a number that fits into int64. */
 export const stringKind = 1
+/** An integer. */
 export const integerKind = 2
+/** A number that is not an integer. */
 export const numberKind = 4
 const booleanKind = 8
+/** An object. */
 export const objectKind = 16
+/** An array. */
 export const arrayKind = 32
 const everyKind = 63
 
+/** Returns the kind of a value as a bit. */
 export function kindOf(value: unknown): number {
   switch (typeof value) {
     case 'string':
@@ -27,7 +32,7 @@ export function kindOf(value: unknown): number {
   }
 }
 
-/** What the schema calls a kind. */
+/** Returns the name of a kind in schemas. */
 export function kindName(kind: number): string {
   return kindNames.get(kind) ?? ''
 }
@@ -41,16 +46,16 @@ const kindNames = new Map([
   [arrayKind, 'array'],
 ])
 
-/** A bound as it is compared with integers and with other numbers: integers see it without its fraction. */
+/** A bound for integers and for other numbers. Integers are compared without its fraction. */
 export interface Bound {
   readonly float: number
   readonly integer: number | bigint
 }
 
-/** What one place of a schema says about a value by itself, prepared for many values. */
+/** The compiled rules of one place in a schema for the value itself. */
 export interface ValueRules {
   readonly types: readonly string[]
-  /** Empty when the format is none that is checked. */
+  /** The format. Empty if it is not validated. */
   readonly format: string
   readonly formatCheck: FormatCheck | undefined
   readonly accepts: number
@@ -67,14 +72,13 @@ export interface ValueRules {
   readonly enum: readonly unknown[]
   readonly enumStrings: ReadonlySet<string>
   readonly required: readonly string[]
-  /** Undefined when the pattern is none. */
+  /** Tests the pattern. Only call it if `pattern` is set. */
   matches(text: string): boolean
 }
 
 /**
- * `keepFormats` is for the defaults of a schema, which the real server checks
- * without leaving out the formats it does not know. To its check of types that
- * makes a difference.
+ * Compiles the rules. `keepFormats` is for defaults, for which kube-apiserver does not remove unknown formats. That
+ * affects its type check.
  */
 export function rulesOf(schema: JSONSchemaProps, keepFormats: boolean): ValueRules {
   const types = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : []
@@ -113,8 +117,8 @@ function acceptedKinds(types: readonly string[], format: string): number {
   let accepted = 0
   for (const [kind, name] of kindNames) if (types.includes(name)) accepted |= kind
   if (types.includes('number')) accepted |= integerKind
-  // A quirk that users can see: a format on something that is no number lets strings and lists through here,
-  // whatever the type says.
+  // A visible quirk of kube-apiserver: a format on a type other than a number accepts strings and lists,
+  // independent of the type.
   const numeric = types.includes('number') || types.includes('integer')
   return format !== '' && !numeric ? accepted | stringKind | arrayKind : accepted
 }
@@ -127,14 +131,14 @@ function bound(value: number | bigint | null | undefined): Bound | undefined {
 
 const leastInt64 = -(2n ** 63n)
 
-/** How the real server's conversion of a float to an int64 ends, also outside the range. */
+/** Converts a float to an int64 as Go does, also outside the range. */
 function toInt64(value: number): number | bigint {
   const whole = Math.trunc(value)
   if (Number.isSafeInteger(whole)) return whole
   return whole >= -(2 ** 63) && whole < 2 ** 63 ? BigInt(whole) : leastInt64
 }
 
-/** Is a number whole, give or take what a float cannot express? */
+/** Reports whether a number is an integer within the precision of a float. */
 export function isWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false
   if (Number.isInteger(value)) return true
@@ -143,7 +147,7 @@ export function isWhole(value: number): boolean {
   return Math.abs(value - near) / (Math.abs(value) + near) < 1e-9
 }
 
-/** Equality by the enum rule: numbers are converted to the type of the allowed value first. */
+/** Compares by the enum rule: numbers are converted to the type of the allowed value first. */
 export function isOneOf(value: unknown, rules: ValueRules): boolean {
   if (typeof value === 'string') return rules.enumStrings.has(value)
   return rules.enum.some((allowed) => equalsAllowed(value, allowed))
@@ -159,7 +163,7 @@ function equalsAllowed(value: unknown, allowed: unknown): boolean {
   return kind === allowedKind && equal(value, allowed)
 }
 
-/** Go converts an integer to the character of that number; so does the comparison. */
+/** Converts an integer to the character with that code, as Go does. */
 function runeOf(value: number | bigint): string {
   const code = Number(value)
   const valid = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)

@@ -1,9 +1,9 @@
 import { setOwn } from '../json.js'
 
-/** What a mapping function answers to drop a key. */
+/** Returned by a mapping function to drop a key. */
 export const dropped = Symbol('dropped')
 
-/** Maps the values of an object; the very same object comes back when nothing changed. */
+/** Maps the values of an object. Returns the same object if nothing changed. */
 export function mapObject(
   object: Record<string, unknown>,
   map: (value: unknown, key: string) => unknown,
@@ -27,7 +27,7 @@ function keysBefore(object: Record<string, unknown>, end: string): Record<string
   return copy
 }
 
-/** Maps the items of an array; the very same array comes back when nothing changed. */
+/** Maps the items of an array. Returns the same array if nothing changed. */
 export function mapArray(array: readonly unknown[], map: (value: unknown, index: number) => unknown): unknown {
   let copy: unknown[] | undefined
   for (let i = 0; i < array.length; i++) {

@@ -28,16 +28,17 @@ const SERVICE_ACCOUNTS: ResourceType = {
   namespaced: true,
 }
 
+/** The clients that the contract tests. */
 export interface ClientUnderTest {
-  /** May do everything. */
+  /** A client with all permissions. */
   readonly admin: Client
-  /** May do nothing at all. */
+  /** A client without permissions. */
   readonly stranger: Client
 }
 
 /**
- * What every Client promises, in the process or over HTTP, on the embedded
- * server or on a real one. A new Client is done when it passes this.
+ * The contract of every Client, in one process or over HTTP, with the embedded server or kube-apiserver. A new
+ * Client must pass these tests.
  */
 export function clientContract(name: string, open: () => Promise<ClientUnderTest>): void {
   const within = (what: string, run: (space: Space) => Promise<void>) =>
@@ -71,12 +72,12 @@ function writing(within: Within): void {
     const { token } = answer['status'] as { token: string }
     assert.equal(answer.kind, 'TokenRequest')
     assert.equal(token.split('.').length, 3)
-    const absent = { ...request, metadata: { ...metadata, name: 'nobody' } }
+    const absent = { ...request, metadata: { ...metadata, name: 'missing' } }
     await refused(admin.create(SERVICE_ACCOUNTS, absent, { subresource: 'token' }), 404, 'NotFound')
     await refused(stranger.create(SERVICE_ACCOUNTS, request, { subresource: 'token' }), 403, 'Forbidden')
   })
 
-  within('a create is read back', async ({ admin, namespace }) => {
+  within('get returns the created object', async ({ admin, namespace }) => {
     const created = await admin.create(CONFIG_MAPS, configMap(namespace, 'a', { k: 'v' }))
     assert.ok(created.metadata.uid && created.metadata.resourceVersion && created.metadata.creationTimestamp)
     const read = await admin.get(CONFIG_MAPS, { namespace, name: 'a' })
@@ -84,14 +85,14 @@ function writing(within: Within): void {
     await refused(admin.create(CONFIG_MAPS, configMap(namespace, 'a', {})), 409, 'AlreadyExists')
   })
 
-  within('what the caller holds stays as it was', async ({ admin, namespace }) => {
+  within('the object of the caller is not changed', async ({ admin, namespace }) => {
     const given = configMap(namespace, 'a', { k: 'v' })
     const before = structuredClone(given)
     await admin.create(CONFIG_MAPS, given)
     assert.deepEqual(given, before)
   })
 
-  within('of two writers from the same revision, exactly one wins', async ({ admin, namespace }) => {
+  within('of two writers of the same revision, exactly one succeeds', async ({ admin, namespace }) => {
     const seen = await admin.create(CONFIG_MAPS, configMap(namespace, 'a', { k: '0' }))
     const write = (k: string) => admin.update(CONFIG_MAPS, { ...seen, data: { k } } as KubeObject)
     const outcomes = await Promise.allSettled([write('1'), write('2')])
@@ -100,13 +101,13 @@ function writing(within: Within): void {
     assert.equal((lost.reason as StatusError).reason, 'Conflict')
   })
 
-  within('a write that changes nothing takes no revision', async ({ admin, namespace }) => {
+  within('a write without changes keeps the revision', async ({ admin, namespace }) => {
     const seen = await admin.create(CONFIG_MAPS, configMap(namespace, 'a', { k: '0' }))
     const again = await admin.update(CONFIG_MAPS, seen)
     assert.equal(again.metadata.resourceVersion, seen.metadata.resourceVersion)
   })
 
-  within('patches of every kind', async ({ admin, namespace }) => {
+  within('patches of every type', async ({ admin, namespace }) => {
     await admin.create(CONFIG_MAPS, configMap(namespace, 'a', { k: '0' }))
     const key = { namespace, name: 'a' }
     await admin.patch(CONFIG_MAPS, key, { type: 'merge', patch: { data: { m: '1' } } })
@@ -118,26 +119,30 @@ function writing(within: Within): void {
     assert.deepEqual(last['data'], { k: '2', m: '1', s: '3' })
   })
 
-  within('apply owns its fields and meets conflicts', async ({ admin, namespace }) => {
+  within('apply owns its fields and reports conflicts', async ({ admin, namespace }) => {
     const apply = (data: Record<string, string>, fieldManager: string, force = false) =>
       admin.apply(CONFIG_MAPS, { metadata: { name: 'a', namespace }, data }, { fieldManager, force })
     await apply({ x: '1', y: '1' }, 'one')
     await refused(apply({ x: '2' }, 'two'), 409, 'Conflict')
     assert.deepEqual((await apply({ x: '2' }, 'two', true))['data'], { x: '2', y: '1' })
-    assert.deepEqual((await apply({}, 'one'))['data'], { x: '2' }, 'what one no longer applies, and nobody owns, goes')
+    assert.deepEqual(
+      (await apply({}, 'one'))['data'],
+      { x: '2' },
+      'a field that is no longer applied and has no other owner is removed',
+    )
   })
 
-  within('a dry run leaves nothing', async ({ admin, namespace }) => {
+  within('a dry run stores nothing', async ({ admin, namespace }) => {
     await admin.create(CONFIG_MAPS, configMap(namespace, 'a', {}), { dryRun: true })
     await refused(admin.get(CONFIG_MAPS, { namespace, name: 'a' }), 404, 'NotFound')
   })
 
-  within('invalid objects are refused with the field', async ({ admin, namespace }) => {
+  within('invalid objects are rejected with the field', async ({ admin, namespace }) => {
     const error = await refused(admin.create(CONFIG_MAPS, configMap(namespace, 'Not_A_Name', {})), 422, 'Invalid')
     assert.equal(error.details?.causes?.[0]?.field, 'metadata.name')
   })
 
-  within('delete honours preconditions and finalizers', async ({ admin, namespace }) => {
+  within('delete honors preconditions and finalizers', async ({ admin, namespace }) => {
     const held = configMap(namespace, 'a', {})
     const key = { namespace, name: 'a' }
     const created = await admin.create(CONFIG_MAPS, {
@@ -152,14 +157,14 @@ function writing(within: Within): void {
     await refused(admin.get(CONFIG_MAPS, key), 404, 'NotFound')
   })
 
-  within('who may not, may not', async ({ stranger, namespace }) => {
+  within('requests without permission are rejected', async ({ stranger, namespace }) => {
     await refused(stranger.list(CONFIG_MAPS, { namespace }), 403, 'Forbidden')
     await refused(stranger.create(CONFIG_MAPS, configMap(namespace, 'a', {})), 403, 'Forbidden')
   })
 }
 
 function reading(within: Within): void {
-  within('lists select, page and agree on one revision', async ({ admin, namespace }) => {
+  within('pages of a list have one revision and respect selectors', async ({ admin, namespace }) => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await admin.create(CONFIG_MAPS, labelled(namespace, name))
     const odd = await admin.list(CONFIG_MAPS, { namespace, labelSelector: 'odd=true' })
     assert.deepEqual(namesOf(odd.items), ['a', 'c', 'e'])
@@ -176,13 +181,13 @@ function reading(within: Within): void {
       seen.push(...page.items)
       token = page.metadata.continue
     }
-    assert.deepEqual(namesOf(seen), ['a', 'b', 'c', 'd', 'e'], 'what came later is not in it')
+    assert.deepEqual(namesOf(seen), ['a', 'b', 'c', 'd', 'e'], 'later objects are not in the list')
     await refused(admin.list(CONFIG_MAPS, { namespace, labelSelector: 'a==' + '=b' }), 400, 'BadRequest')
   })
 }
 
 function watching(within: Within): void {
-  within('a watch starts where a list ended and misses nothing', async ({ admin, namespace }) => {
+  within('a watch continues from the revision of a list without gaps', async ({ admin, namespace }) => {
     const { metadata } = await admin.list(CONFIG_MAPS, { namespace, labelSelector: 'letter' })
     const created = await admin.create(CONFIG_MAPS, labelled(namespace, 'a'))
     await admin.patch(CONFIG_MAPS, { namespace, name: 'a' }, { type: 'merge', patch: { data: { k: '1' } } })
@@ -205,7 +210,7 @@ function watching(within: Within): void {
     assert.equal(bookmark!.object.metadata.annotations?.['k8s.io/initial-events-end'], 'true')
   })
 
-  within('leaving a selection looks like a deletion', async ({ admin, namespace }) => {
+  within('an object that leaves the selection is reported as deleted', async ({ admin, namespace }) => {
     const { metadata } = await admin.create(CONFIG_MAPS, labelled(namespace, 'a'))
     const key = { namespace, name: 'a' }
     await admin.patch(CONFIG_MAPS, key, { type: 'merge', patch: { metadata: { labels: { letter: null } } } })
@@ -222,7 +227,7 @@ function watching(within: Within): void {
       labelSelector: 'none',
       signal: controller.signal,
     })) {
-      assert.fail(`nothing happens here, yet ${event.type} came`)
+      assert.fail(`expected no event, got ${event.type}`)
     }
   })
 }

@@ -1,24 +1,26 @@
 /**
- * Addresses of networks. Some formats tolerate leading zeros, because objects
- * that were written before Go refused them must stay valid: `lenient` says so.
+ * Network addresses. With `lenient`, leading zeros are accepted, since objects that were written before Go rejected
+ * them must stay valid.
  */
 
 const greatestCount = 0xffffff
 
-/** Is the text an IPv4 address, or an IPv6 address that ends in one? */
+/** Reports whether the text is an IPv4 address, or an IPv6 address that ends in one. Leading zeros are accepted. */
 export function isIPv4(text: string): boolean {
   return text.includes('.') && isAddress(text, true)
 }
 
+/** Reports whether the text is an IPv6 address. An embedded IPv4 address may not have leading zeros. */
 export function isIPv6(text: string): boolean {
   return text.includes(':') && isAddress(text, false)
 }
 
-/** Any IP address, strictly written. */
+/** Reports whether the text is an IP address without leading zeros. */
 export function isIP(text: string): boolean {
   return isAddress(text, false)
 }
 
+/** Reports whether the text is an address with a prefix length. */
 export function isCIDR(text: string): boolean {
   const slash = text.indexOf('/')
   if (slash < 0) return false
@@ -51,7 +53,7 @@ function isColoned(text: string, lenient: boolean): boolean {
   const all = groups.flat()
   let count = all.length
   const last = all.at(-1)
-  // Only the very end of an address may be written with dots.
+  // Only the last part of an address may be written with dots.
   if (last?.includes('.') && (halves.at(-1) !== '' || halves.length === 1)) {
     if (!isDotted(last, lenient)) return false
     all.pop()
@@ -62,6 +64,7 @@ function isColoned(text: string, lenient: boolean): boolean {
   return halves.length === 2 ? count < 8 : count === 8
 }
 
+/** Reports whether the text is a hardware address. */
 export function isMAC(text: string): boolean {
   const hex = '[0-9a-fA-F]'
   const shapes = [`${hex}{2}(:${hex}{2})*`, `${hex}{2}(-${hex}{2})*`, `${hex}{4}(\\.${hex}{4})*`, `(${hex}{2})*`]

@@ -4,7 +4,7 @@ const word = /[!#-'*+\-./0-9=?A-Z^-~\u0080-\u{10ffff}]+/uy
 const quoted = /"((?:[ \t!#-[\]-~\u0080-\u{10ffff}]|\\[ \t!-~\u0080-\u{10ffff}])*)"/uy
 const blanks = /[ \t]*/y
 
-/** One address of RFC 5322: `a@b`, `Name <a@b>`, or a group of exactly one. */
+/** Reports whether the text is one address of RFC 5322: `a@b`, `Name <a@b>`, or a group with exactly one address. */
 export function isEmail(text: string): boolean {
   const reader = new AddressReader(text)
   return reader.address(true) === 1 && reader.skipComments() && reader.atEnd()
@@ -18,7 +18,7 @@ class AddressReader {
     return this.at >= this.text.length
   }
 
-  /** How many addresses were read; undefined when the text is none. */
+  /** Returns the number of addresses, or undefined if the text is not an address. */
   address(mayBeGroup: boolean): number | undefined {
     this.skipBlanks()
     if (this.atEnd()) return undefined
@@ -43,7 +43,7 @@ class AddressReader {
     }
   }
 
-  /** `local@domain`; nothing is consumed when it is none. */
+  /** Reads `local@domain`. Consumes nothing if the text is not a mailbox. */
   private mailbox(): boolean {
     const start = this.at
     if (this.local() && this.take('@') && this.domain()) return true

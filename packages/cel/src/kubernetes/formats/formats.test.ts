@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { formatCheck } from './index.js'
 
 const file = new URL('../../../src/kubernetes/formats/testdata/formats.json', import.meta.url)
-/** For each format the texts that Kubernetes 1.34.4 accepts (true) and rejects (false). */
+/** The texts that Kubernetes 1.34.4 accepts (true) and rejects (false), by format. */
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, boolean>>
 
 test('formats agree with kube-apiserver', () => {

@@ -4,6 +4,7 @@ import { isEmail } from './email.js'
 import { isDate, isDateTime, isDuration } from './time.js'
 import { isRequestURI } from './uri.js'
 
+/** Reports whether a text has the format. */
 export type FormatCheck = (text: string) => boolean
 
 const hostname =
@@ -11,9 +12,9 @@ const hostname =
 const rgb = String.raw`[\t\n\f\r ]*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])[\t\n\f\r ]*`
 
 /**
- * The formats that the server checks, by name without dashes; all others are
- * documentation. A 1.34 server still checks those of its predecessor only:
- * k8s-short-name and k8s-long-name begin to count one release later.
+ * The formats that kube-apiserver validates, by name without dashes. All other formats are documentation. A 1.34
+ * server validates only the formats of the previous release: k8s-short-name and k8s-long-name follow one release
+ * later.
  */
 const checks: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['bsonobjectid', pattern(/^[0-9a-fA-F]{24}$/)],
@@ -46,18 +47,18 @@ const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
 const shortName = new RegExp(`^${label}$`)
 const longName = new RegExp(`^${label}(?:\\.${label})*$`)
 
-/** Formats that are known but not checked in objects yet; in the defaults of a schema they are. */
+/** Formats that are validated in the defaults of a schema, but not yet in objects. */
 const upcoming: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['k8sshortname', (text) => text.length <= 63 && shortName.test(text)],
   ['k8slongname', (text) => text.length <= 253 && longName.test(text)],
 ])
 
-/** Like `formatCheck`, with the formats of the next release. */
+/** Like {@link formatCheck}, including the formats of the next release. */
 export function upcomingFormatCheck(format: string): FormatCheck | undefined {
   return formatCheck(format) ?? upcoming.get(format.replaceAll('-', ''))
 }
 
-/** Undefined for a format that is not checked. Dashes in the name do not count. */
+/** Returns the check of a format, or undefined if the format is not validated. Dashes in the name are ignored. */
 export function formatCheck(format: string): FormatCheck | undefined {
   return format === '' ? undefined : checks.get(format.replaceAll('-', ''))
 }

@@ -1,9 +1,9 @@
-/** `2006-01-02`. */
+/** Reports whether the text is a date such as `2006-01-02`. */
 export function isDate(text: string): boolean {
   return text.length === 10 && startsWithDate(text)
 }
 
-// Conditions carry times, so this one is worth counting digits by hand.
+// Every condition carries times, so this check reads the digits directly.
 function startsWithDate(text: string): boolean {
   if (text.charCodeAt(4) !== dash || text.charCodeAt(7) !== dash) return false
   const year = digits(text, 0, 4)
@@ -14,7 +14,7 @@ function startsWithDate(text: string): boolean {
 
 const dash = 45
 
-/** The number that the digits from start to end make; less than zero when one is none. */
+/** Returns the number that the digits from start to end form, or a negative number if one of them is not a digit. */
 function digits(text: string, start: number, end: number): number {
   let value = 0
   for (let i = start; i < end; i++) {
@@ -25,13 +25,14 @@ function digits(text: string, start: number, end: number): number {
   return value
 }
 
+/** Returns the number of days in a month, which counts from 1. */
 export function daysIn(year: number, month: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   if (month === 2) return leap ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** RFC 3339, in the generous reading of the real server: what follows a second `t` is not looked at. */
+/** Reports whether the text is an RFC 3339 time, as leniently as kube-apiserver: text after a second `t` is ignored. */
 export function isDateTime(text: string): boolean {
   if (text.length === 20 && isPlainTime(text)) return startsWithDate(text)
   const [date, time] = text.toLowerCase().split('t')
@@ -40,7 +41,7 @@ export function isDateTime(text: string): boolean {
   return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
 }
 
-/** `…T15:04:05Z`: how all times of Kubernetes are written. */
+/** Reports whether the text ends in `T15:04:05Z`, the form of all times that Kubernetes writes. */
 function isPlainTime(text: string): boolean {
   if (text[10] !== 'T' || text[13] !== ':' || text[16] !== ':' || text[19] !== 'Z') return false
   const hour = digits(text, 11, 13)
@@ -62,11 +63,11 @@ const nanoseconds = new Map([
 ])
 const unit = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/
 
-/** `1h30m`, and also `2 days`: any count with a known unit will do. */
+/** Reports whether the text is a duration such as `1h30m` or `2 days`. */
 export function isDuration(text: string): boolean {
   if (/^[-+]?0$/.test(text) || isGoDuration(text)) return true
   let known = false
-  // The unit is optional to the expression, so that it never goes back over digits it has read.
+  // The unit is optional in the pattern, so that it never backtracks over digits.
   for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]*)/g)) {
     if (name === '') continue
     if (exceedsInt64(count!)) return false
@@ -80,7 +81,7 @@ function exceedsInt64(count: string): boolean {
   return significant.length > 19 || (significant.length === 19 && BigInt(significant) >= 2n ** 63n)
 }
 
-/** What fits 64 bits of nanoseconds, about 292 years. */
+/** Reports whether the duration fits into 64 bits of nanoseconds, about 292 years. */
 function isGoDuration(text: string): boolean {
   if (!goDuration.test(text)) return false
   let total = 0

@@ -1,8 +1,8 @@
 import { isIP } from './address.js'
 
-/** An absolute URI or an absolute path, as a request line may carry it. */
+/** Reports whether the text is an absolute URI or an absolute path, as a request line may contain it. */
 export function isRequestURI(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected.
   if (text === '' || /[\x00-\x1f\x7f]/.test(text)) return false
   if (text === '*') return true
   if (text.startsWith(':')) return false
@@ -48,7 +48,7 @@ function isLiteral(host: string): boolean {
 }
 
 function hasHostCharacters(host: string): boolean {
-  // Only bytes beyond ASCII, and the percent sign itself, may be escaped in a host.
+  // Only bytes beyond ASCII, and the percent sign, may be escaped in a host.
   const plain = host.replace(/%(?:25|[89a-fA-F][0-9a-fA-F])/g, '')
   return /^[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\u0080-\uffff]*$/.test(plain)
 }

@@ -5,17 +5,18 @@ import type { CustomResourceDefinition } from './types.js'
 
 const annotation = 'api-approved.kubernetes.io'
 
-/** How a definition in one of Kubernetes' own groups stands with the API review. */
+/** The API approval of a definition in a group of Kubernetes. */
 export interface Approval {
   readonly state: 'invalid' | 'approved' | 'bypassed' | 'missing'
   readonly reason: string
 }
 
-/** Groups that belong to Kubernetes itself need a word from its API reviewers. */
+/** Reports whether a group belongs to Kubernetes, so that its definitions need an approval. */
 export function isProtectedGroup(group: string): boolean {
   return /(^|\.)(k8s|kubernetes)\.io$/.test(group)
 }
 
+/** Returns the API approval that the annotation of a definition states. */
 export function approvalOf(crd: CustomResourceDefinition): Approval {
   const value = approvalText(crd)
   const needs = `protected groups must have approval annotation ${quote(annotation)}`
@@ -35,7 +36,7 @@ function approvalText(crd: CustomResourceDefinition): string {
   return (getOwn(crd.metadata.annotations ?? {}, annotation) as string | undefined) ?? ''
 }
 
-/** A definition that had no approval before may stay without. */
+/** Validates the API approval. A definition without one before may stay without. */
 export function approvalErrors(crd: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldError[] {
   if (!isProtectedGroup(crd.spec.group ?? '')) return []
   const { state, reason } = approvalOf(crd)

@@ -1,7 +1,7 @@
 import { noNames } from './internal.js'
 import type { Conversion, CustomResourceDefinition, DefinitionSpec } from './types.js'
 
-/** Fills in what a definition may leave out: singular, listKind, conversion strategy, service port, storedVersions. */
+/** Sets the defaults of a definition: singular, listKind, conversion strategy, service port, storedVersions. */
 export function defaultCustomResourceDefinition<T extends CustomResourceDefinition>(crd: T): T {
   const spec = defaultSpec(crd.spec)
   const storage = spec.versions?.find((version) => version.storage)

@@ -12,22 +12,23 @@ import { additionalSchema, itemSchema } from './walk.js'
 
 const { invalid } = fieldErrors
 
+/** Options of {@link defaultErrors}. */
 export interface DefaultChecks {
-  /** Unknown fields in a default are a complaint, unless an earlier server let them in. */
+  /** Whether unknown fields in a default are errors. They are tolerated if an earlier server accepted them. */
   readonly pruned: boolean
-  /** Runs the CEL rules of a schema on a default. */
+  /** Validates a default by the CEL rules of a schema. */
   readonly checkDefault?: (schema: JSONSchemaProps, value: unknown, path: string) => readonly FieldError[]
 }
 
-/** Where a default sits: it is judged as part of the nearest whole object around it. */
+/** The context of a default: it is validated as part of the nearest enclosing object. */
 interface Around {
   readonly root: JSONSchemaProps
   readonly insideMeta: boolean
-  /** Puts a value at this place into an otherwise empty object. */
+  /** Wraps a value at this place into an otherwise empty object. */
   readonly wrap: (value: unknown) => unknown
 }
 
-/** Complaints about defaults that the schema itself would refuse or prune. */
+/** Validates defaults. A default that its schema rejects or prunes is an error. */
 export function defaultErrors(schema: JSONSchemaProps, path: string, checks: DefaultChecks): FieldError[] {
   const root: JSONSchemaProps = { ...schema, 'x-kubernetes-embedded-resource': true }
   return errorsOf(root, path, { root, insideMeta: false, wrap: (value) => value }, checks)
@@ -77,7 +78,7 @@ function plainDefaultErrors(
   return [...errors, ...(embedded.length > 0 ? embedded : valueErrors(schema, value, path))]
 }
 
-/** A default of metadata is sound if the object it ends up in has sound metadata. */
+/** Validates the default of metadata in an object that contains only this default. */
 function metaDefaultErrors(schema: JSONSchemaProps, value: unknown, path: string, around: Around): FieldError[] {
   const wrapped = around.wrap(value) as Record<string, unknown>
   const object = { kind: 'Validation', apiVersion: 'validation/v1', ...wrapped }
@@ -95,7 +96,7 @@ function valueErrors(schema: JSONSchemaProps, value: unknown, path: string): Fie
   return check(value, node) ? [] : explain(value, node, undefined, path)
 }
 
-/** Unlike objects, defaults are not held to the two types of int-or-string unless anyOf names them. */
+/** Returns the schema without int-or-string, which defaults may violate unless anyOf states the types. */
 function withoutIntOrString(schema: JSONSchemaProps): JSONSchemaProps {
   const { 'x-kubernetes-int-or-string': _, properties, ...rest } = schema
   const items = itemSchema(schema)
@@ -112,7 +113,7 @@ function mapValues<T>(object: Readonly<Record<string, T>>, map: (value: T) => T)
   return Object.fromEntries(Object.keys(object).map((key) => [key, map(getOwn(object, key) as T)]))
 }
 
-/** Does a default hold fields that would be pruned? */
+/** Reports whether a default contains fields that would be pruned. */
 export function hasUnprunedDefault(schema: JSONSchemaProps): boolean {
   const root: JSONSchemaProps = { ...schema, 'x-kubernetes-embedded-resource': true }
   return unprunedBelow(root)

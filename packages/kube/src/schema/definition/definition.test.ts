@@ -8,7 +8,7 @@ import type { CustomResourceDefinition, DefinitionVersion } from './types.js'
 import { type DefinitionChecks, validateCustomResourceDefinition } from './validate.js'
 import { definitionWarnings } from './warnings.js'
 
-// Definitions, good and bad, with what the Go packages of Kubernetes 1.34.4 say about them.
+// Valid and invalid definitions, with the results of the Go packages of Kubernetes 1.34.4.
 interface Recorded {
   readonly object: CustomResourceDefinition
   readonly old?: CustomResourceDefinition
@@ -19,10 +19,10 @@ const recorded: readonly Recorded[] = JSON.parse(
   readFileSync(new URL('../../../src/schema/definition/testdata/recorded.json', import.meta.url), 'utf8'),
 )
 
-// None of the recorded bundles is PEM.
+// All recorded bundles are invalid PEM.
 const caBundleError = () => 'unable to load root certificates: unable to parse bytes as PEM block'
 
-test('complaints about definitions agree with kube-apiserver', () => {
+test('errors of definitions agree with kube-apiserver', () => {
   for (const { object, old, want } of recorded) {
     const before = old && defaultCustomResourceDefinition(old)
     const errors = validateCustomResourceDefinition(defaultCustomResourceDefinition(object), before, { caBundleError })
@@ -54,7 +54,7 @@ test('defaults: names, conversion and the stored version', () => {
   assert.deepEqual(crd.status, { storedVersions: ['v1'] })
 })
 
-test('rules are compiled once the schema is sound, with the old schema at hand', () => {
+test('rules are compiled if the schema is valid, together with the old schema', () => {
   const ruled: JSONSchemaProps = { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.x' }] }
   const crd = defaultCustomResourceDefinition(definition(ruled))
   const asked: unknown[] = []
@@ -73,10 +73,10 @@ test('rules are compiled once the schema is sound, with the old schema at hand',
   ])
   const unsound = defaultCustomResourceDefinition(definition({ ...ruled, properties: { a: {} } }))
   validateCustomResourceDefinition(unsound, undefined, { checkRules })
-  assert.equal(asked.length, 2, 'a schema with faults has no types to compile rules against')
+  assert.equal(asked.length, 2, 'rules of an invalid schema are not compiled')
 })
 
-test('formats that nobody checks are warned about, once', () => {
+test('formats that are not validated cause one warning', () => {
   const crd = definition({
     type: 'object',
     properties: {

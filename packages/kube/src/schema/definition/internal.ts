@@ -12,9 +12,8 @@ import type {
 } from './types.js'
 
 /**
- * The form in which the real server checks a definition. What all versions
- * share stands once at the top, so that is also where complaints point:
- * `spec.validation.openAPIV3Schema`, a field that v1 does not even have.
+ * The internal form in which kube-apiserver validates a definition. Parts that all versions share are at the top,
+ * so errors refer to fields such as `spec.validation.openAPIV3Schema`, which v1 does not have.
  */
 export interface InternalSpec {
   readonly group: string
@@ -34,8 +33,10 @@ export interface InternalSpec {
   readonly preserveUnknownFields: boolean
 }
 
+/** The names of a definition that does not state any. */
 export const noNames: DefinitionNames = { plural: '', kind: '' }
 
+/** Converts the spec of a definition to its internal form. */
 export function toInternal(spec: DefinitionSpec): InternalSpec {
   const versions = spec.versions ?? []
   const shared = <T>(read: (version: DefinitionVersion) => T): T | undefined => {
@@ -75,14 +76,14 @@ function internalConversion(conversion: Conversion): InternalSpec['conversion'] 
   }
 }
 
-/** Every schema of the definition. */
+/** Returns all schemas of the definition. */
 export function schemasOf(spec: InternalSpec): JSONSchemaProps[] {
   const schemas = [spec.validation, ...spec.versions.map((version) => version.schema)]
   return schemas.flatMap((validation) => validation?.openAPIV3Schema ?? [])
 }
 
-// Some complaints show a whole part of the definition. The real server prints its internal types there, whose
-// fields have Go's names and are never left out.
+// Some errors print a part of the definition. kube-apiserver prints its internal types, which have the field names
+// of Go and no omitted fields.
 
 type Print = (value: never) => string
 type Fields = readonly (readonly [name: string, key: string, print: Print])[]
@@ -223,15 +224,17 @@ const versionPrint = struct(() => [
   ['SelectableFields', 'selectableFields', list(struct(() => [['JSONPath', 'jsonPath', text]]))],
 ])
 
-/** No list of versions is told from an empty one. */
+/** Prints the versions. A missing list differs from an empty one. */
 export function printVersions({ versions, statesVersions }: InternalSpec): Printed {
   return new Printed(list(versionPrint)((statesVersions ? versions : undefined) as never))
 }
 
+/** Prints a schema as its internal Go type. */
 export function printSchema(schema: JSONSchemaProps): Printed {
   return new Printed(schemaPrint(schema as never))
 }
 
+/** Prints `items` as its internal Go type. */
 export function printItems(items: JSONSchemaProps['items']): Printed {
   return new Printed(itemsPrint(items as never))
 }

@@ -11,10 +11,10 @@ const { required, invalid, forbidden, notSupported } = fieldErrors
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** Is a type named that OpenAPI does not know? */
+/** Reports whether a schema has a type that OpenAPI does not define. */
 export const hasUnknownType = (schema: JSONSchemaProps) => isStated(schema.type) && !types.includes(schema.type!)
 
-/** What earlier servers let pass is not held against a definition that has it already. */
+/** The parts of the validation that are skipped for definitions that violated them before. */
 export interface Strictness {
   readonly validTypes: boolean
   readonly atomicSets: boolean
@@ -23,13 +23,13 @@ export interface Strictness {
 
 interface Place {
   readonly root: boolean
-  /** Inside of apiVersion, kind or metadata, the object's own or an embedded resource's. */
+  /** Whether the place is inside of apiVersion, kind or metadata of the object or of an embedded resource. */
   readonly insideMeta: boolean
-  /** Why defaults are not allowed here; undefined where they are. */
+  /** The reason why defaults are not allowed here, or undefined if they are. */
   readonly noDefaults?: string
 }
 
-/** Complaints about keywords: those that are not supported, and those that contradict each other. */
+/** Validates keywords: unsupported ones and contradictory ones. */
 export function keywordErrors(schema: JSONSchemaProps, path: string, strictness: Strictness): FieldError[] {
   return errorsOf(schema, path, { root: true, insideMeta: false }, strictness)
 }
@@ -161,7 +161,7 @@ function listTypeErrors(schema: JSONSchemaProps, path: string, strictness: Stric
   return errors
 }
 
-/** The kind of items that a set may not have: those that are merged into. */
+/** Reports whether a set has items that are merged, which is not allowed. */
 export function hasGranularSet(schema: JSONSchemaProps): boolean {
   return setItemErrors(schema, '').length > 0
 }
@@ -216,7 +216,7 @@ function listMapPropertyErrors(
   return errors
 }
 
-/** Are the keys of a keyed list optional, or its items nullable? */
+/** Reports whether keys of a keyed list are optional, or its items nullable. */
 export function hasLooseListKeys(schema: JSONSchemaProps): boolean {
   return listMapKeyErrors(schema, '').length > 0
 }
@@ -250,7 +250,7 @@ function listMapKeyErrors(schema: JSONSchemaProps, path: string): FieldError[] {
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
-/** Complaints about rules that can be told without compiling them. */
+/** Validates the parts of rules that do not need compilation. */
 function ruleErrors(schema: JSONSchemaProps, path: string): FieldError[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   return rules.flatMap((rule, i) => [

@@ -10,6 +10,7 @@ import { clientConfigErrors } from './webhook.js'
 
 const { required, invalid, forbidden, notSupported, duplicate, tooMany } = fieldErrors
 
+/** Validates the group of a definition. */
 export function groupErrors(group: string, path: string): FieldError[] {
   if (group === '') return [required(path)]
   const messages = isDNS1123Subdomain(group)
@@ -17,17 +18,19 @@ export function groupErrors(group: string, path: string): FieldError[] {
   return group.includes('.') ? [] : [invalid(path, group, 'should be a domain with at least one dot')]
 }
 
+/** Validates that a value is one of the accepted ones. */
 export function oneOfErrors(value: string, accepted: readonly string[], path: string): FieldError[] {
   if (value === '') return [required(path)]
   return accepted.includes(value) ? [] : [notSupported(path, value, accepted)]
 }
 
-/** Names must be there in spec; in status they need only be sound. */
+/** Validates that names are present, as spec requires it. In status they may be absent. */
 export function requiredNameErrors(names: DefinitionNames, path: string): FieldError[] {
   const keys = ['plural', 'singular', 'kind', 'listKind'] as const
   return keys.filter((key) => !names[key]).map((key) => required(`${path}.${key}`))
 }
 
+/** Validates the names of a definition. */
 export function nameErrors(names: DefinitionNames, path: string): FieldError[] {
   const errors: FieldError[] = []
   const { kind = '', listKind = '' } = names
@@ -51,6 +54,7 @@ export function nameErrors(names: DefinitionNames, path: string): FieldError[] {
   return errors
 }
 
+/** Validates a name that is a DNS-1035 label. */
 export function labelErrors(value: string, path: string): FieldError[] {
   const messages = isDNS1035Label(value)
   return messages.length === 0 ? [] : [invalid(path, value, messages.join(','))]
@@ -62,7 +66,7 @@ function kindNameErrors(value: string, path: string): FieldError[] {
   return [invalid(path, value, `may have mixed case, but should otherwise match: ${messages.join(',')}`)]
 }
 
-/** Complaints about versions as a whole: their names must differ, and one of them is stored. */
+/** Validates the list of versions: their names are unique, and exactly one is stored. */
 export function versionSetErrors(spec: InternalSpec, path: string): FieldError[] {
   const { versions } = spec
   const errors: FieldError[] = []
@@ -76,6 +80,7 @@ export function versionSetErrors(spec: InternalSpec, path: string): FieldError[]
   return errors
 }
 
+/** Validates the deprecation of a version. */
 export function deprecationErrors({ deprecated, deprecationWarning }: DefinitionVersion, path: string): FieldError[] {
   if (deprecationWarning === undefined || deprecationWarning === null) return []
   const complain = (detail: string) => invalid(path, deprecationWarning, detail)
@@ -95,6 +100,7 @@ export function deprecationErrors({ deprecated, deprecationWarning }: Definition
   return errors
 }
 
+/** Validates the subresources of a version. */
 export function subresourceErrors({ scale }: DefinitionSubresources, path: string): FieldError[] {
   if (!scale) return []
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = scale
@@ -119,6 +125,7 @@ export function subresourceErrors({ scale }: DefinitionSubresources, path: strin
 const columnTypes = 'boolean,date,integer,number,string'
 const columnFormats = 'byte,date,date-time,double,float,int32,int64,password'
 
+/** Validates a printer column. */
 export function columnErrors(column: PrinterColumn, path: string): FieldError[] {
   const { name = '', type = '', format = '', jsonPath = '' } = column
   const errors: FieldError[] = []
@@ -139,6 +146,7 @@ export function columnErrors(column: PrinterColumn, path: string): FieldError[] 
 
 const selectableLimit = 8
 
+/** Validates the selectable fields of a version. */
 export function selectableFieldErrors(
   fields: readonly { readonly jsonPath?: string }[],
   schema: JSONSchemaProps | undefined,
@@ -146,7 +154,7 @@ export function selectableFieldErrors(
 ): FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
-  // A schema that is refused for other reasons leads nowhere.
+  // An invalid schema is reported separately and not searched.
   const root = schema && structuralProblem(schema) === undefined ? schema : {}
   fields.forEach(({ jsonPath = '' }, i) => {
     const at = `${path}[${i}].jsonPath`
@@ -172,11 +180,13 @@ export function selectableFieldErrors(
   return errors
 }
 
+/** Options of {@link conversionErrors}. */
 export interface ConversionChecks {
   readonly recognizedReviewVersion: boolean
   readonly caBundleError?: (caBundle: string) => string | undefined
 }
 
+/** Validates the conversion of a definition. */
 export function conversionErrors(spec: InternalSpec, path: string, checks: ConversionChecks): FieldError[] {
   const { conversion, preserveUnknownFields } = spec
   if (!conversion) return []
@@ -201,7 +211,7 @@ export function conversionErrors(spec: InternalSpec, path: string, checks: Conve
   return errors
 }
 
-/** Versions of ConversionReview that the server speaks. */
+/** Reports whether the server supports a version of ConversionReview. */
 export const isReviewVersion = (version: string) => version === 'v1' || version === 'v1beta1'
 
 function reviewVersionErrors(versions: readonly string[], path: string, mustRecognize: boolean): FieldError[] {
@@ -217,6 +227,7 @@ function reviewVersionErrors(versions: readonly string[], path: string, mustReco
   return errors
 }
 
+/** Validates the stored versions of a status. */
 export function storedVersionErrors(
   stored: readonly string[] | null | undefined,
   versions: readonly DefinitionVersion[],
@@ -228,7 +239,7 @@ export function storedVersionErrors(
   const errors: FieldError[] = []
   const missing = new Map(stored.map((name, i) => [name, i]))
   for (const { name, storage } of versions) {
-    // The second of two versions with one name finds its place taken.
+    // The second of two versions with the same name does not find it.
     if (!missing.delete(name) && storage) {
       errors.push(invalid(path, stored, `must have the storage version ${name}`))
     }

@@ -9,7 +9,7 @@ const { required, invalid, forbidden } = fieldErrors
 
 type Level = 'root' | 'item' | 'field'
 
-/** Why no structural schema can be made of it at all; undefined when one can. */
+/** Returns the reason why a schema cannot be converted to a structural one, or undefined. */
 export function structuralProblem(schema: JSONSchemaProps): string | undefined {
   const unsupported = unsupportedKeyword(schema)
   if (unsupported) return `OpenAPIV3Schema '${unsupported}' is not supported`
@@ -49,9 +49,8 @@ const asList = (value: JSONSchemaProps | readonly JSONSchemaProps[] | undefined)
   value ? (Array.isArray(value) ? value : [value as JSONSchemaProps]) : []
 
 /**
- * Complaints about a schema that is not structural: types must be stated
- * outside of allOf, anyOf, oneOf and not, and what these constrain must be
- * declared outside of them too.
+ * Validates that a schema is structural: types are stated outside of allOf, anyOf, oneOf and not, and fields that
+ * these constrain are declared outside of them too.
  */
 export function structuralErrors(schema: JSONSchemaProps, path: string): FieldError[] {
   const errors = [...invariants(schema, 'root', path), ...completeness(schema, schema, path, path)]
@@ -59,6 +58,7 @@ export function structuralErrors(schema: JSONSchemaProps, path: string): FieldEr
   return errors.sort((a, b) => (texts.get(a)! < texts.get(b)! ? -1 : texts.get(a)! > texts.get(b)! ? 1 : 0))
 }
 
+/** Reports whether a schema is structural. */
 export function isStructural(schema: JSONSchemaProps): boolean {
   return structuralProblem(schema) === undefined && structuralErrors(schema, '').length === 0
 }
@@ -83,7 +83,7 @@ function invariants(schema: JSONSchemaProps, level: Level, path: string): FieldE
   return errors
 }
 
-/** `additionalProperties: false` states them as well. */
+/** Reports whether additionalProperties are stated. `additionalProperties: false` counts too. */
 const statesAdditional = (schema: JSONSchemaProps) =>
   schema.additionalProperties !== undefined && schema.additionalProperties !== null
 
@@ -129,7 +129,7 @@ const untyped: Record<Level, string> = {
   field: 'for specified object fields',
 }
 
-/** What every object has needs no schema, and may hardly have one. */
+/** Validates the schemas of apiVersion, kind and metadata, which may state almost nothing. */
 function metaErrors(schema: JSONSchemaProps, level: Level, path: string): FieldError[] {
   const errors: FieldError[] = []
   const isObject = level === 'root' || schema['x-kubernetes-embedded-resource'] === true
@@ -163,7 +163,10 @@ function restrictsMetadata(metadata: JSONSchemaProps): boolean {
 const isEmptyJunctor = (key: string, value: unknown) =>
   ['allOf', 'anyOf', 'oneOf', 'enum'].includes(key) && Array.isArray(value) && value.length === 0
 
-/** The one combination that may speak of types: `anyOf: [{type: integer}, {type: string}]`. */
+/**
+ * Reports whether branches are `anyOf: [{type: integer}, {type: string}]`, the only combination that may state
+ * types.
+ */
 function isIntOrString(branches: readonly JSONSchemaProps[] | undefined): boolean {
   return branches?.length === 2 && saysOnly(branches[0]!, 'integer') && saysOnly(branches[1]!, 'string')
 }
@@ -172,7 +175,7 @@ function saysOnly(schema: JSONSchemaProps, type: string): boolean {
   return schema.type === type && Object.entries(schema).every(([key, value]) => key === 'type' || !isStated(value))
 }
 
-/** Branches hold validations only. */
+/** Validates a branch, which may contain only value validations. */
 function valueErrors(schema: JSONSchemaProps, skipAnyOf: boolean, skipFirstAllOf: boolean, path: string): FieldError[] {
   const errors: FieldError[] = []
   const branches = (name: 'anyOf' | 'allOf' | 'oneOf', skip: (i: number) => boolean) =>
@@ -192,7 +195,7 @@ function patternErrors(pattern: string, path: string): FieldError[] {
     RE2JS.compile(pattern)
     return []
   } catch (error) {
-    // Go shows the rest of the text even when none is left.
+    // Go prints the rest of the text even if it is empty.
     const text = messageOf(error).replace(/(trailing backslash at end of expression)$/, '$1: ``')
     return [invalid(path, pattern, `must be a valid regular expression, but isn't: ${text}`)]
   }
@@ -235,7 +238,7 @@ function branchErrors(branch: JSONSchemaProps, skipAnyOf: boolean, path: string)
   return errors
 }
 
-/** All that branches constrain must be declared outside of them. */
+/** Validates that the fields of a branch are declared outside of it. */
 function completeness(branch: JSONSchemaProps, schema: JSONSchemaProps, at: string, from: string): FieldError[] {
   const errors: FieldError[] = []
   if (branch.not) append(errors, branchCompleteness(branch.not, schema, at, `${from}.not`))

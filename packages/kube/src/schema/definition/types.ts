@@ -11,6 +11,7 @@ export interface CustomResourceDefinition {
   readonly [field: string]: unknown
 }
 
+/** The spec of a definition. */
 export interface DefinitionSpec {
   readonly group: string
   readonly names: DefinitionNames
@@ -20,6 +21,7 @@ export interface DefinitionSpec {
   readonly preserveUnknownFields?: boolean
 }
 
+/** The names of a definition. */
 export interface DefinitionNames {
   readonly plural: string
   readonly singular?: string
@@ -29,6 +31,7 @@ export interface DefinitionNames {
   readonly categories?: readonly string[]
 }
 
+/** A version of a definition. */
 export interface DefinitionVersion {
   readonly name: string
   readonly served?: boolean
@@ -41,6 +44,7 @@ export interface DefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath?: string }[]
 }
 
+/** The subresources of a version. */
 export interface DefinitionSubresources {
   readonly status?: Readonly<Record<string, never>>
   readonly scale?: {
@@ -50,6 +54,7 @@ export interface DefinitionSubresources {
   }
 }
 
+/** A printer column of a version. */
 export interface PrinterColumn {
   readonly name?: string
   readonly type?: string
@@ -59,6 +64,7 @@ export interface PrinterColumn {
   readonly jsonPath?: string
 }
 
+/** The conversion of a definition. */
 export interface Conversion {
   readonly strategy?: string
   readonly webhook?: {
@@ -67,6 +73,7 @@ export interface Conversion {
   }
 }
 
+/** The address of a webhook. */
 export interface WebhookClientConfig {
   readonly url?: string
   readonly service?: {
@@ -75,16 +82,18 @@ export interface WebhookClientConfig {
     readonly path?: string
     readonly port?: number
   }
-  /** PEM, in base64. */
+  /** A PEM bundle in base64. */
   readonly caBundle?: string
 }
 
+/** The status of a definition. */
 export interface DefinitionStatus {
   readonly conditions?: readonly DefinitionCondition[] | null
   readonly acceptedNames?: DefinitionNames
   readonly storedVersions?: readonly string[] | null
 }
 
+/** A condition of a definition. */
 export interface DefinitionCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -93,7 +102,7 @@ export interface DefinitionCondition {
   readonly message?: string
 }
 
-/** Does the definition have the condition, and is it true? */
+/** Reports whether the definition has the condition with status True. */
 export function hasCondition(crd: CustomResourceDefinition, type: string): boolean {
   return crd.status?.conditions?.find((condition) => condition.type === type)?.status === 'True'
 }

@@ -14,28 +14,28 @@ import { isStated, schemaHas } from './walk.js'
 
 const { required, invalid, forbidden } = fieldErrors
 
-/** What the check of a definition asks of others. */
+/** Callbacks and options of the validation of a definition. */
 export interface DefinitionChecks {
-  /** Compiles the CEL rules of a schema: complaints about their syntax, types and cost. */
+  /** Compiles the CEL rules of a schema. Returns errors about their syntax, types and cost. */
   readonly checkRules?: (
     schema: JSONSchemaProps,
     path: string,
     options: {
-      /** The schemas of all versions before an update: expressions in them were accepted once and stay so. */
+      /** The schemas of all versions before an update. Their expressions were accepted before and stay valid. */
       readonly oldSchemas?: readonly JSONSchemaProps[]
-      /** The schema of this version is as it was. */
+      /** Whether the schema of this version did not change. */
       readonly unchanged?: boolean
     },
   ) => readonly FieldError[]
-  /** Runs the CEL rules of a schema on a default. */
+  /** Validates a default by the CEL rules of a schema. */
   readonly checkDefault?: (schema: JSONSchemaProps, value: unknown, path: string) => readonly FieldError[]
-  /** Whether metadata is checked too. Off where that was done already; the name's own rule stays. */
+  /** Whether to validate metadata. Off if that was done before; the rule for the name always applies. */
   readonly metadata?: boolean
-  /** Why base64-encoded PEM holds no certificate authority; undefined when it does. */
+  /** Returns the reason why base64-encoded PEM does not contain a certificate authority, or undefined if it does. */
   readonly caBundleError?: (caBundle: string) => string | undefined
 }
 
-/** How much may be held against the definition: nothing that an earlier server accepted in it. */
+/** The parts of the validation that are skipped because an earlier server accepted the definition. */
 interface Leniency extends Strictness {
   readonly requireSchema: boolean
   readonly structural: boolean
@@ -45,8 +45,8 @@ interface Leniency extends Strictness {
 }
 
 /**
- * Complaints about a definition, new or changed, that had its defaults filled
- * in. Places and words are kube-apiserver's.
+ * Validates a new or changed definition after defaulting. Returns field errors as kube-apiserver words and orders
+ * them.
  */
 export function validateCustomResourceDefinition(
   crd: CustomResourceDefinition,
@@ -71,7 +71,7 @@ export function validateCustomResourceDefinition(
   return withoutRepetition(errors)
 }
 
-/** Complaints about a change of the status alone. */
+/** Validates an update of the status. */
 export function validateDefinitionStatusUpdate(
   crd: CustomResourceDefinition,
   old: CustomResourceDefinition,
@@ -90,7 +90,7 @@ function generalMetadataErrors(crd: CustomResourceDefinition, old: CustomResourc
   return validateObjectMeta(crd.metadata, { namespaced: false, nameRule: 'dnsSubdomain' })
 }
 
-/** The name says what is served where. */
+/** Validates that the name is built from the plural and the group. */
 function definitionNameErrors(crd: CustomResourceDefinition): FieldError[] {
   const errors: FieldError[] = []
   const wanted = `${crd.spec.names?.plural ?? ''}.${crd.spec.group ?? ''}`
@@ -110,7 +110,7 @@ const strict: Leniency = {
   atomicSets: true,
   listMapKeys: true,
   recognizedReviewVersion: true,
-  // Nobody is converted yet, so a bundle may still be put right.
+  // Objects are not converted yet, so that an invalid bundle may still be corrected.
   validCABundle: false,
 }
 
@@ -315,7 +315,10 @@ const rootKeywords: ReadonlyMap<string, string> = new Map([
   ['x-kubernetes-validations', 'XValidations'],
 ])
 
-/** The status is checked alone, with what the schema says about it: nothing at the root may be lost by that. */
+/**
+ * Validates the root of a schema with a status subresource. The status is validated alone, so the root may not have
+ * validations that depend on other fields.
+ */
 function statusRootErrors(schema: JSONSchemaProps, path: string): FieldError[] {
   if (isStated(schema.type) && schema.type !== 'object') {
     const before = Object.keys(schema).some((key) => ['id', '$schema', '$ref'].includes(key))

@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from '@crosstie/cel/kubernetes'
 
-/** Is there a schema, here or anywhere below, junctors included, of which the answer holds? */
+/** Reports whether a predicate holds for a schema or any schema below it, including branches. */
 export function schemaHas(
   schema: JSONSchemaProps | undefined | null,
   holds: (schema: JSONSchemaProps) => boolean,
@@ -9,7 +9,7 @@ export function schemaHas(
   return holds(schema) || childSchemas(schema).some((child) => schemaHas(child, holds))
 }
 
-/** All schemas directly inside of one. */
+/** Returns all direct child schemas. */
 function childSchemas(schema: JSONSchemaProps): JSONSchemaProps[] {
   const { items, additionalItems, additionalProperties, not } = schema
   const { allOf = [], anyOf = [], oneOf = [], dependencies = {} } = schema
@@ -37,19 +37,19 @@ function asSchemas(
   return Array.isArray(value) ? [...value] : [value as JSONSchemaProps]
 }
 
-/** The one schema of all items; undefined for a list of schemas. */
+/** Returns the schema of all items, or undefined for a list of schemas. */
 export function itemSchema(schema: JSONSchemaProps): JSONSchemaProps | undefined {
   const { items } = schema
   return !items || Array.isArray(items) ? undefined : (items as JSONSchemaProps)
 }
 
-/** The schema of additional properties, if they have one. */
+/** Returns the schema of additional properties, if any. */
 export function additionalSchema(schema: JSONSchemaProps): JSONSchemaProps | undefined {
   const { additionalProperties: additional } = schema
   return typeof additional === 'object' && additional !== null ? additional : undefined
 }
 
-/** A key counts as stated unless it holds the empty value of its kind. */
+/** Reports whether a keyword is stated: its value is not the empty value of its kind. */
 export function isStated(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }

@@ -4,7 +4,7 @@ import { schemasOf, toInternal } from './internal.js'
 import type { CustomResourceDefinition } from './types.js'
 import { schemaHas } from './walk.js'
 
-/** Warnings about formats of strings that nobody will check, as far as `old` did not have them already. */
+/** Returns warnings about formats of strings that are not validated, unless `old` had them. */
 export function definitionWarnings(crd: CustomResourceDefinition, old?: CustomResourceDefinition): string[] {
   const before = new Set(old ? unrecognizedFormats(old) : [])
   return unrecognizedFormats(crd)

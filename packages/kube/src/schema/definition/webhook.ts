@@ -6,7 +6,7 @@ import type { WebhookClientConfig } from './types.js'
 const { required, invalid } = fieldErrors
 const form = '; desired format: https://host[/path]'
 
-/** Complaints about how a webhook is to be reached: by URL or by service, and never by both. */
+/** Validates the address of a webhook: either a URL or a service. */
 export function clientConfigErrors(
   config: WebhookClientConfig,
   path: string,
@@ -43,7 +43,7 @@ function urlErrors(url: string, path: string): FieldError[] {
 }
 
 function unparsable(url: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected.
   if (/[\x00-\x1f\x7f]/.test(url)) return 'net/url: invalid control character in URL'
   if (url.startsWith(':')) return 'missing protocol scheme'
   const badEscape = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(url.split('?')[0]!)
@@ -62,7 +62,7 @@ function unparsable(url: string): string | undefined {
 function serviceErrors(service: NonNullable<WebhookClientConfig['service']>, path: string): FieldError[] {
   const { name = '', namespace = '', port = 0, path: urlPath = '' } = service
   const errors: FieldError[] = []
-  // The real server mixes the two up here, and complains about the one that is there.
+  // kube-apiserver confuses the two fields here and reports the one that is present.
   if (namespace === '') errors.push(required(`${path}.name`))
   if (name === '') errors.push(required(`${path}.namespace`))
   if (port < 1 || port > 65535) {
