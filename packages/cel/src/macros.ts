@@ -287,7 +287,7 @@ const sortBy: Expander = (make, target, args) => {
 }
 
 /**
- * Expands a macro call. Returns undefined if the call does not name a macro. Throws a MacroError for invalid
+ * Expands a macro call. Returns undefined if the call does not name a macro, and a MacroError for invalid
  * arguments.
  */
 export function expandMacro(

@@ -19,9 +19,10 @@ export async function chooseAddress(asked: string | undefined): Promise<Place> {
   throw new UsageError(`${asked} is in use by another program: --listen ${address.host}:0 takes a free port`)
 }
 
-/** Also when it says what was attempted, and the port is the cause. */
+/** Reports whether an error, or one of its causes, says that the port is in use. */
 export function isTakenError(error: unknown): boolean {
-  return error instanceof Error && ((error as NodeJS.ErrnoException).code === 'EADDRINUSE' || isTakenError(error.cause))
+  if (!(error instanceof Error)) return false
+  return ('code' in error && error.code === 'EADDRINUSE') || isTakenError(error.cause)
 }
 
 /** Why nobody can listen there; undefined if we can. */

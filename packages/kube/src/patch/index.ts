@@ -1,10 +1,5 @@
-export {
-  type ApplyInput,
-  type ApplyResult,
-  FieldManager,
-  type FieldManagerOptions,
-  type TrackInput,
-} from './field-manager.js'
+export { FieldManager } from './field-manager.js'
+export type { ApplyInput, ApplyResult, FieldManagerOptions, TrackInput } from './field-manager-input.js'
 export type { FieldSet } from './field-set.js'
 export { goText } from './gotext.js'
 export { applyJsonPatch } from './json-patch.js'
