@@ -10,7 +10,7 @@ import { specOf } from './kinds.js'
 import { WatchedCloud } from './watched-cloud.js'
 
 /**
- * Who may cause which external call (XN3, CLM7): every combination of what the cloud offers, what the class says and
+ * The external calls that a claim may cause (XN3, CLM7): every combination of what the cloud offers, what the class says and
  * what the claim names. A tenant causes no call that changes a resource which the claim did not create, unless the class
  * permits adoption.
  */
@@ -29,7 +29,7 @@ const policies = [['*'], ['Observe', 'Create', 'Update'], ['Observe']] as const
 const adoptions = [undefined, 'Deny', 'Allow', 'AllowAndDelete'] as const
 const reclaims = ['Delete', 'Retain'] as const
 const prefixes = ['', PREFIX] as const
-/** What a claim's annotation names: nothing, or the resource of whom. */
+/** The target of the annotation: nothing, or a resource and its owner. */
 const names = ['none', 'free', 'unmanaged', 'claimed', 'operated', 'forbidden'] as const
 
 interface ClassSettings {
