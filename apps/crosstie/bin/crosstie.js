@@ -12,6 +12,7 @@ const compiled = [
   'packages/controller',
   'packages/resources',
   'providers/aws',
+  'providers/azure',
   'providers/kubernetes',
   'providers/nop',
   'providers/sql',

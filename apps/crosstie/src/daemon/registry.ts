@@ -15,6 +15,7 @@ import { didYouMean } from '../options/suggest.js'
 /** Read when asked for: whoever does not use a cloud need not wait for its SDK. */
 const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider }>>> = {
   aws: () => import('@crosstie/provider-aws'),
+  azure: () => import('@crosstie/provider-azure'),
   kubernetes: () => import('@crosstie/provider-kubernetes'),
   nop: () => import('@crosstie/provider-nop'),
   sql: () => import('@crosstie/provider-sql'),
