@@ -61,7 +61,10 @@ function treeOf(mappers, model, path) {
   const root = { children: new Map() }
   const { modelProperties = {}, additionalProperties } = mappers[model].type
   for (const property of Object.values(modelProperties)) {
-    const names = property.serializedName.replaceAll('\\.', '\0').split('.').map((name) => name.replaceAll('\0', '.'))
+    const names = property.serializedName
+      .replaceAll('\\.', '\0')
+      .split('.')
+      .map((name) => name.replaceAll('\0', '.'))
     let at = root
     for (const name of names.slice(0, -1)) {
       if (!at.children.has(name)) at.children.set(name, { type: 'object', flags: '', children: new Map() })
@@ -82,7 +85,8 @@ function nodeOf(mappers, property, path) {
   if (type.name === 'Enum') return { type: `enum(${type.allowedValues.join('|')})`, flags }
   if (type.name !== 'Composite') return { type: simple(type.name), flags }
   const model = type.className
-  if (!mappers[model] || path.includes(model) || path.length > DEPTH_MAX || property.readOnly) return { type: 'any', flags }
+  if (!mappers[model] || path.includes(model) || path.length > DEPTH_MAX || property.readOnly)
+    return { type: 'any', flags }
   if (isResource(mappers[model], path)) return { type: 'resource', flags }
   return { type: 'object', flags, children: treeOf(mappers, model, [...path, model]) }
 }

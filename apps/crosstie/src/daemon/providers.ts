@@ -49,3 +49,15 @@ export function hasAwsCredentials(env: Environment = process.env, home = homedir
   const file = env['AWS_SHARED_CREDENTIALS_FILE'] || join(home, '.aws/credentials')
   return names.some((name) => env[name]) || existsSync(file)
 }
+
+/** Variables that name an identity, by the provider of a cloud. */
+const identityVariables: Readonly<Record<string, readonly string[]>> = {
+  azure: ['AZURE_CLIENT_ID', 'AZURE_SUBSCRIPTION_ID', 'ARM_SUBSCRIPTION_ID', 'AZURE_FEDERATED_TOKEN_FILE'],
+}
+
+/** Can a provider work with what this process finds? False only for clouds without credentials. */
+export function isReachable(provider: string, env: Environment = process.env): boolean {
+  if (provider === 'aws') return hasAwsCredentials(env)
+  const names = identityVariables[provider]
+  return names === undefined || names.some((name) => env[name])
+}

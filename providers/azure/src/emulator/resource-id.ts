@@ -48,8 +48,7 @@ export function parseTarget(path: string, method: string): Target | undefined {
 }
 
 /** `Microsoft.Network/virtualNetworks/subnets`. */
-export const typeOf = ({ namespace = 'Microsoft.Resources', types }: Target): string =>
-  [namespace, ...types].join('/')
+export const typeOf = ({ namespace = 'Microsoft.Resources', types }: Target): string => [namespace, ...types].join('/')
 
 /** The id of the resource, as Azure writes it. */
 export function idOf({ subscription, group, namespace, types, names }: Target): string {

@@ -50,7 +50,7 @@ function parse(text: string): ReadonlyMap<string, Shape> {
   return shapes
 }
 
-/** What every body may say, whatever the service. */
+/** Members that every body may have. */
 const EVERYWHERE = new Set(['id', 'name', 'type', 'apiVersion', 'systemData', 'etag'])
 
 /**
@@ -93,7 +93,7 @@ function checkField(field: Field, value: unknown, path: string, lenient: boolean
   if (value === null || value === undefined || field.readOnly) return
   if (field.list) {
     if (!Array.isArray(value)) throw wrongType(path, 'a list')
-    value.forEach((item, i) => checkValue(field, item, `${path}[${i}]`, lenient))
+    for (const [i, item] of value.entries()) checkValue(field, item, `${path}[${i}]`, lenient)
   } else if (field.map) {
     if (!isObject(value)) throw wrongType(path, 'an object')
     for (const [key, item] of Object.entries(value)) checkValue(field, item, `${path}.${key}`, lenient)

@@ -1,5 +1,5 @@
 /**
- * What Azure Resource Manager accepts and returns, by resource type: name, type and flags (`!` required, `-` read-only) of
+ * The fields that Azure Resource Manager accepts and returns, by resource type: name, type and flags (`!` required, `-` read-only) of
  * each field. Derived from the official JavaScript SDKs by scripts/azure-shapes.mjs. The version beside a type is the newest
  * that its fields are known for.
  */

@@ -4,13 +4,14 @@ import { startServer, writeKubeconfig } from '@crosstie/apiserver'
 import { type Client, messageOf } from '@crosstie/kube'
 import { type Address, parseAddress } from '../../daemon/address.js'
 import type { Conversions } from '../../daemon/conversions.js'
+import { Emulators, emulatorsOf, emulatorsOption } from '../../daemon/emulators.js'
 import { featureOptions, featuresOf } from '../../daemon/features.js'
 import { serveMetrics } from '../../daemon/health.js'
 import { chooseAddress, isTakenError, USUAL } from '../../daemon/listen.js'
 import { logOptions, logTo } from '../../daemon/log.js'
 import { keepMemorySmall } from '../../daemon/memory.js'
 import { ProviderStarts } from '../../daemon/provider-starts.js'
-import { callsOption, hasAwsCredentials, providerOptions, providersOf } from '../../daemon/providers.js'
+import { callsOption, isReachable, providerOptions, providersOf } from '../../daemon/providers.js'
 import { loadRegistry, providerNames, type Registry } from '../../daemon/registry.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf, UsageError } from '../command.js'
 import { durationOf } from '../shared/duration.js'
@@ -33,6 +34,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
   examples: [
     { does: 'See a claim become a real database', line: 'crosstie up --example private-database' },
     { does: 'Only what you need', line: 'crosstie up --providers sql' },
+    { does: 'Try a cloud without an account', line: 'crosstie up --emulators azure --example private-mysql' },
   ],
   options: {
     example: { type: 'string', value: 'NAME', help: 'Apply an example (or a folder) and follow it until it is ready' },
@@ -67,6 +69,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     'calls-per-second': callsOption,
     metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
     verbose: { type: 'boolean', short: 'v', help: 'Show the log on a terminal too, not only what goes wrong' },
+    emulators: emulatorsOption,
     ...providerOptions,
     ...featureOptions,
     ...logOptions,
@@ -80,7 +83,8 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
     const metricsAt = metricsAddress(values)
-    const names = chosenProviders(values)
+    const emulators = emulatorsOf(values)
+    const names = chosenProviders(values, emulators)
     const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
     const callsPerSecond = countOf(values, 'calls-per-second')
     // What others wrote may not load: that is told before anything is started.
@@ -99,6 +103,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     // Requests are answered from here on; the controllers are read in and started beside that.
     const fact = (label: string, text: string) => out(factLine(input, label, text))
     if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
+    await using _emulators = await Emulators.start(emulators, (name, line) => fact(`${name} emulator`, line))
     const { ControlPlane } = await import('../../daemon/control-plane.js')
     const registry = await loadRegistry(names)
     const client = server.client()
@@ -117,7 +122,9 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     })
     fact('data', shortPath(dataDir))
     const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
-    fact('providers', `${useful.join(', ')}${withoutAws(values) ? paint.dim(' (aws: no credentials found)') : ''}`)
+    const absent = leftOut(values, emulators)
+    const without = absent.length > 0 ? paint.dim(` (no credentials found: ${absent.join(', ')})`) : ''
+    fact('providers', `${useful.join(', ')}${without}`)
     const settled = started.begin(registry.providers, {
       client,
       dataDir: join(dataDir, 'providers'),
@@ -191,11 +198,16 @@ const exampleOf = (values: Input['values']): Example | undefined => {
 const quiet = (values: Input['values']): boolean =>
   process.stderr.isTTY === true && !values['verbose'] && values['log-level'] === 'info'
 
-/** Without a word about AWS there is nothing to manage there, and its SDK need not be read. */
-const withoutAws = (values: Input['values']): boolean => values['providers'] === undefined && !hasAwsCredentials()
+/** Clouds that the user did not name and has no credentials for: there is nothing to manage, and their code is not loaded. */
+const leftOut = (values: Input['values'], emulators: readonly string[]): readonly string[] =>
+  values['providers'] === undefined
+    ? providersOf(values).filter((name) => !emulators.includes(name) && !isReachable(name))
+    : []
 
-const chosenProviders = (values: Input['values']): readonly string[] =>
-  providersOf(values).filter((name) => name !== 'aws' || !withoutAws(values))
+const chosenProviders = (values: Input['values'], emulators: readonly string[]): readonly string[] => {
+  const out = leftOut(values, emulators)
+  return [...new Set([...providersOf(values), ...emulators])].filter((name) => !out.includes(name))
+}
 
 /** What an example cannot do is told; the control plane goes on, so that somebody can look. */
 async function follow(input: Input, example: Example, kubeconfig: string): Promise<void> {

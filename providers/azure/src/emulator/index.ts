@@ -1,0 +1,13 @@
+export { AzureEmulator, type EmulatorOptions } from './server.js'
+
+import { AzureEmulator } from './server.js'
+
+/** Starts the emulator for `crosstie up --emulators azure`. */
+export async function startEmulator() {
+  const emulator = await AzureEmulator.start()
+  return {
+    summary: `Azure Resource Manager and Microsoft Graph at ${emulator.url}`,
+    env: { CROSSTIE_AZURE_EMULATOR: emulator.url },
+    [Symbol.asyncDispose]: () => emulator[Symbol.asyncDispose](),
+  }
+}
