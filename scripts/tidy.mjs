@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
 import { cyclesOf } from './cycles.mjs'
 import { decisionComplaints } from './decisions.mjs'
+import { kindBranchComplaints } from './kind-branches.mjs'
 import { layers, mayImport, mayImportRoom, rooms } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 import { requirementComplaints } from './requirements.mjs'
@@ -22,6 +23,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md
 complaints.push(...decisionComplaints())
 complaints.push(...requirementComplaints())
 complaints.push(...wordComplaints())
+complaints.push(...kindBranchComplaints())
 for (const file of staleSlowFiles()) complaints.push(`scripts/suites.mjs: SLOW names ${file}, which does not exist`)
 await checkPages()
 await checkCommands()

@@ -42,3 +42,22 @@ test('folders that import in a circle are found', async () => {
     [['http', 'verbs', 'engine', 'http']],
   )
 })
+
+interface KindBranches {
+  kindBranches(file: string, text: string): readonly number[]
+}
+
+test('code that asks whether a kind is built in is found', async () => {
+  const { kindBranches } = await script<KindBranches>('kind-branches.mjs')
+  const file = 'packages/apiserver/src/http/serve.ts'
+  const branches = [
+    'if (served.definition.crd) return false',
+    'const { names, crd } = served.definition',
+    'function verbsOf({ verbs, crd }: Definition): string[] {',
+    'return definition.crdUid !== undefined',
+    'return definition.strategy === customConventions',
+  ]
+  for (const branch of branches) assert.deepEqual(kindBranches(file, `\n${branch}\n`), [2], branch)
+  assert.deepEqual(kindBranches(file, 'if (strategy.acceptsProtobuf) return\nconst crd = await client.get()'), [])
+  assert.deepEqual(kindBranches('packages/apiserver/src/definitions/custom.ts', 'definition.crd'), [])
+})

@@ -224,7 +224,7 @@ test('a CRD that an earlier version served is not served after an upgrade, and t
     const second = await startServer(options)
     try {
       const { registry, store } = second.engine
-      assert.equal(registry.definition(RBAC, 'clusterrolebindings')?.crd, undefined)
+      assert.equal(registry.definition(RBAC, 'clusterrolebindings')?.crdUid, undefined)
       assert.equal(registry.definition(RBAC, 'widgets'), undefined)
       const bindings = store.count(`/${RBAC}/clusterrolebindings/`)
       assert.ok(bindings > 0)

@@ -53,7 +53,13 @@ conformance('registration', {
       const path = `${CRDS}/${made.crd.metadata.name}`
       await t.must('POST', CRDS, { body: made.crd })
       t.cleanup(() => t.quiet('DELETE', path))
-      const { body } = await t.until(path, ({ body }) => hasCondition(body, 'Established', 'True'))
+      // Another controller of the real server sets the second condition, sometimes later.
+      const { body } = await t.until(
+        path,
+        ({ body }) =>
+          hasCondition(body, 'Established', 'True') &&
+          hasCondition(body, 'KubernetesAPIApprovalPolicyConformant', 'True'),
+      )
       t.see(
         `conditions in ${group}`,
         conditions(body)

@@ -36,6 +36,23 @@ async function withScale(t: Case, scale: object = {}) {
 }
 
 conformance('subresources', {
+  'token and finalize belong to service accounts and namespaces only': async (t) => {
+    const namespace = await t.namespace()
+    const widgets = await define(t, { properties })
+    const all = widgets.path(namespace)
+    const one = `${all}/a`
+    const made = await t.must('POST', all, { body: widgets.object('a', { spec: { n: 1 } }) })
+    await t.put(`${one}/finalize`, { ...made.body, spec: { n: 2 } })
+    await t.get(one)
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`
+    const map = await t.must('POST', maps, {
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'default' } },
+    })
+    await t.put(`${maps}/default/finalize`, { ...map.body, data: { changed: '' } })
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+    await t.post(`${maps}/default/token`, request)
+    await t.post(`${one}/token`, request)
+  },
   'status: create ignores it': async (t) => {
     const { widgets, all } = await withStatus(t)
     await t.post(all, widgets.object('a', { spec: { n: 1 }, status: { phase: 'Good' } }))

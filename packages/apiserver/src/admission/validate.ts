@@ -17,7 +17,7 @@ export function checkValid(
   old: KubeObject | undefined,
   context: WriteContext,
 ): void {
-  if (request.served.definition.crd) checkTypeMeta(request.served, object)
+  if (request.served.definition.strategy.validatesBySchema) checkTypeMeta(request.served, object)
   const errors = [...metadataErrors(request, object, old), ...bodyErrors(request, object, old, context)]
   if (errors.length === 0) return
   const { definition, type } = request.served
@@ -26,40 +26,16 @@ export function checkValid(
 }
 
 function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const { namespaced, strategy, crd } = served.definition
+  const { group, namespaced, strategy } = served.definition
   const plain = () => [
     ...validateObjectMeta(object.metadata, { namespaced, nameRule: strategy.nameRule, path: 'metadata' }),
-    ...(crd ? [] : finalizerErrors(served, object)),
+    ...(strategy.validateFinalizers?.(group, object.metadata) ?? []),
   ]
   if (!old) return plain()
   // The real server looks at metadata once for all kinds and once for this one, and lists what it finds each time.
   const update = validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
   const alone = plain()
-  return crd ? [...alone, ...update, ...update] : [...alone, ...update, ...update, ...alone]
-}
-
-const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
-
-const groupsWithoutFinalizerRule = new Set([
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'coordination.k8s.io',
-])
-
-/** Kinds of the core group, and of those that borrow its rules, take no finalizer without a domain. */
-function finalizerErrors({ type }: WriteRequest['served'], { metadata }: KubeObject): FieldError[] {
-  if (!metadata.finalizers || groupsWithoutFinalizerRule.has(type.group)) return []
-  return metadata.finalizers.flatMap((name, i) =>
-    name.includes('/') || standardFinalizers.has(name)
-      ? []
-      : [
-          fieldErrors.invalid(
-            `metadata.finalizers[${i}]`,
-            name,
-            'name is neither a standard finalizer name nor is it fully qualified',
-          ),
-        ],
-  )
+  return [...alone, ...update, ...update, ...(strategy.repeatsMetadataErrors ? alone : [])]
 }
 
 function bodyErrors(
@@ -69,8 +45,9 @@ function bodyErrors(
   context: WriteContext,
 ): readonly FieldError[] {
   const { served } = request
-  const particular = served.definition.strategy.validate?.(object, old, context) ?? []
-  if (!served.definition.crd || !served.version.schema) return particular
+  const { strategy } = served.definition
+  const particular = strategy.validate?.(object, old, context) ?? []
+  if (!strategy.validatesBySchema || !served.version.schema) return particular
   const { schema, rules } = served
   const shape = [...shapeErrors(request, object, old), ...particular, ...schema.validateListTypes(object, old)]
   if (!rules) return shape

@@ -1,13 +1,7 @@
 import { type KubeObject, since } from '@crosstie/kube'
 import type { Column } from '../definitions/definition.js'
 
-export const nameColumn: Column = {
-  name: 'Name',
-  type: 'string',
-  format: 'name',
-  description: 'The name, unique among the objects of its kind in the same namespace.',
-  cell: ({ metadata }) => metadata.name,
-}
+export { nameColumn } from '../definitions/columns.js'
 
 export const ageColumn: Column = {
   name: 'Age',

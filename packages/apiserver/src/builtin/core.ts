@@ -213,6 +213,7 @@ export function serviceAccountKind(): Definition {
     model: 'io.k8s.api.core.v1.ServiceAccount',
     namespaced: true,
     shortNames: ['sa'],
+    subresources: { token: true },
     columns: [
       nameColumn,
       column(

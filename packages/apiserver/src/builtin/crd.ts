@@ -35,6 +35,7 @@ export function crdKind(validate: CrdValidation): Definition {
       unconditionalUpdate: false,
       createOnUpdate: false,
       nameRule: 'dnsSubdomain',
+      storedAs: 'json',
       resets: { '': [['status']], status: [['metadata'], ['spec']] },
       prepare,
       validate,

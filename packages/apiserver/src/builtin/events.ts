@@ -1,9 +1,9 @@
 import { append, equal, type FieldError, fieldErrors, type KubeObject, since } from '@crosstie/kube'
-import type { Column, Definition, Strategy, WriteContext } from '../definitions/definition.js'
+import type { Column, Definition, WriteContext } from '../definitions/definition.js'
 import { decodeTyped } from '../gotypes/typed.js'
 import { column } from './columns.js'
 import { immutable } from './core.js'
-import { defineKind } from './kind.js'
+import { defineKind, type KindStrategy } from './kind.js'
 import { dnsSubdomainErrors, qualifiedName } from './names.js'
 
 const CORE = 'io.k8s.api.core.v1.Event'
@@ -80,7 +80,7 @@ const sourceOf = (event: KubeObject): string => {
   return source?.component || reportingComponent || ''
 }
 
-const strategy = (toCore: (event: KubeObject) => KubeObject): Omit<Strategy, 'decode'> => ({
+const strategy = (toCore: (event: KubeObject) => KubeObject): KindStrategy => ({
   generation: 'never',
   unconditionalUpdate: true,
   createOnUpdate: true,

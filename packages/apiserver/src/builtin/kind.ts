@@ -1,14 +1,19 @@
 import type { KubeObject } from '@crosstie/kube'
 import { append } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
+import type { Conventions } from '../definitions/conventions.js'
 import { DecodeError } from '../definitions/decode-error.js'
 import type { Column, Definition, Strategy, Subresources, Verb, Version } from '../definitions/definition.js'
 import { schemaOfModel } from '../gotypes/schema.js'
 import { decodeTyped, TypedDecodeError } from '../gotypes/typed.js'
 import { ageColumn, nameColumn } from './columns.js'
+import { builtInConventions } from './conventions.js'
 
 /** An object on its way through the server: its fields may be changed. */
 export type Draft = Record<string, unknown>
+
+/** The rules of one built-in kind. The conventions of built-in kinds are added to them; a kind may differ in some. */
+export type KindStrategy = Omit<Strategy, 'decode' | 'model' | keyof Conventions> & Partial<Conventions>
 
 /** What tells one built-in kind from another. The rest follows from its Go type. */
 export interface Kind {
@@ -28,7 +33,7 @@ export interface Kind {
   readonly sharedWith?: Definition['sharedWith']
   /** Go's SetDefaults functions and conversions: run on every object that is read from a client. */
   readonly defaults?: (object: Draft) => void
-  readonly strategy: Omit<Strategy, 'decode'>
+  readonly strategy: KindStrategy
   /** Empty lists and maps are kept as sent. Stored kinds lose them, as they do in etcd's protobuf. */
   readonly keepsEmpty?: boolean
 }
@@ -60,7 +65,9 @@ export function defineKind(kind: Kind): Definition {
 function strategyOf(kind: Kind): Strategy {
   let empty: Draft | undefined
   return {
+    ...builtInConventions,
     ...kind.strategy,
+    model: kind.model,
     decode: decoder(kind),
     get empty(): Draft {
       empty ??= decodeTyped(kind.model, {}, kind.keepsEmpty ?? false).object

@@ -22,7 +22,7 @@ export function namespaceKind(): Definition {
     namespaced: false,
     shortNames: ['ns'],
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-    subresources: { status: true },
+    subresources: { status: true, finalize: true },
     selectableFields: ['.status.phase'],
     columns: [
       nameColumn,

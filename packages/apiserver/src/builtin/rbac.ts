@@ -1,7 +1,7 @@
 import { append, equal, type FieldError, fieldErrors, type KubeObject } from '@crosstie/kube'
-import type { Column, Definition, Strategy } from '../definitions/definition.js'
+import type { Column, Definition } from '../definitions/definition.js'
 import { ageColumn, column, createdAtColumn, nameColumn } from './columns.js'
-import { type Draft, defineKind } from './kind.js'
+import { type Draft, defineKind, type KindStrategy } from './kind.js'
 import { dnsSubdomainErrors, hasInvalidLabelValue, labelSelectorErrors, pathSegmentErrors } from './names.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -28,11 +28,11 @@ interface RoleRef {
 }
 
 /** Who may write a role or a binding is asked right before it is stored. */
-export type EscalationCheck = NonNullable<Strategy['authorizeWrite']>
+export type EscalationCheck = NonNullable<KindStrategy['authorizeWrite']>
 
 type Validate = (object: KubeObject, old: KubeObject | undefined) => FieldError[]
 
-function strategy(validate: Validate, authorizeWrite: EscalationCheck | undefined): Omit<Strategy, 'decode'> {
+function strategy(validate: Validate, authorizeWrite: EscalationCheck | undefined): KindStrategy {
   return {
     generation: 'never',
     unconditionalUpdate: true,

@@ -52,18 +52,16 @@ export class DefinitionLifecycle {
 
   #serve(crd: CustomResourceDefinition): void {
     const { registry } = this.#engine
-    const { uid, generation = 1 } = crd.metadata
     const known = registry.definition(crd.spec.group, crd.spec.names.plural)
     const next = definitionOf(crd)
-    const deleting = crd.metadata.deletionTimestamp !== undefined
-    const same = known?.crd?.uid === uid && known?.crd?.generation === generation && known?.crd?.deleting === deleting
+    const same = known?.identity === next.identity && known?.createRefusal === next.createRefusal
     // Names are accepted after the change that asked for them, without a generation of their own.
     if (!same || !equal(known?.names, next.names)) registry.put(next)
   }
 
   #gone(crd: CustomResourceDefinition): void {
     const { group, names } = crd.spec
-    if (this.#engine.registry.definition(group, names.plural)?.crd?.uid === crd.metadata.uid) {
+    if (this.#engine.registry.definition(group, names.plural)?.crdUid === crd.metadata.uid) {
       this.#engine.registry.remove(group, names.plural)
     }
     // A name that it held may be what another one waits for.
@@ -122,7 +120,7 @@ export class DefinitionLifecycle {
   #definitionToClean(crd: CustomResourceDefinition): Definition | undefined {
     const { registry } = this.#engine
     const known = registry.definition(crd.spec.group, crd.spec.names.plural)
-    if (known) return known.crd?.uid === crd.metadata.uid ? known : undefined
+    if (known) return known.crdUid === crd.metadata.uid ? known : undefined
     return registry.isReserved(crd.spec.group) ? definitionOf(crd) : undefined
   }
 

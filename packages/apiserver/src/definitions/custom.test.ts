@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { fieldErrorText, type KubeObject } from '@crosstie/kube'
 import type { DefinitionSpec, DefinitionVersion } from '@crosstie/kube/schema'
 import { authenticated } from '../access/user.js'
+import { ageColumn, nameColumn } from './columns.js'
 import type { CustomResourceDefinition } from './crd.js'
 import { definitionOf } from './custom.js'
 import type { WriteContext } from './definition.js'
@@ -53,14 +54,14 @@ test('a CRD becomes a definition', () => {
         name: 'v1',
         schema: { type: 'object' },
         subresources: { status: true, scale },
-        columns: [column],
+        columns: [nameColumn, column],
         selectableFields: ['.spec.color'],
       },
       {
         name: 'v1beta1',
         schema: { type: 'object' },
         subresources: {},
-        columns: [],
+        columns: [nameColumn, ageColumn],
         selectableFields: [],
         deprecated: true,
         deprecationWarning: 'example.com/v1beta1 Foo is deprecated; use example.com/v1 Foo',
@@ -71,12 +72,13 @@ test('a CRD becomes a definition', () => {
       name: 'v1alpha1',
       schema: { type: 'object' },
       subresources: {},
-      columns: [],
+      columns: [nameColumn, ageColumn],
       selectableFields: [],
     },
     verbs: ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection'],
     convert: undefined,
-    crd: { name: 'foos.example.com', uid: 'u', generation: 3, deleting: false },
+    identity: 'u/3',
+    crdUid: 'u',
   })
 })
 

@@ -1,9 +1,13 @@
 import type { DefinitionVersion } from '@crosstie/kube/schema'
+import { ageColumn, nameColumn } from './columns.js'
 import { webhookConversion } from './convert.js'
 import type { CustomResourceDefinition } from './crd.js'
+import { customConventions } from './custom-conventions.js'
 import type { Column, Definition, Strategy, Subresources, Version } from './definition.js'
 import { scaleErrors } from './scale.js'
 import { byPriority, deprecationWarning } from './versions.js'
+
+const TERMINATING = 'create not allowed while custom resource definition is terminating'
 
 /** The kind that a CRD defines, as the server serves it. Names are those that were accepted. */
 export function definitionOf(crd: CustomResourceDefinition): Definition {
@@ -21,12 +25,9 @@ export function definitionOf(crd: CustomResourceDefinition): Definition {
     verbs: ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection'],
     strategy: strategyOf(all),
     convert: crd.spec.conversion?.strategy === 'Webhook' ? webhookConversion(crd) : undefined,
-    crd: {
-      name: crd.metadata.name!,
-      uid: crd.metadata.uid!,
-      generation: crd.metadata.generation ?? 1,
-      deleting: crd.metadata.deletionTimestamp !== undefined,
-    },
+    identity: `${crd.metadata.uid}/${crd.metadata.generation ?? 1}`,
+    crdUid: crd.metadata.uid,
+    ...(crd.metadata.deletionTimestamp === undefined ? {} : { createRefusal: TERMINATING }),
   }
 }
 
@@ -42,7 +43,10 @@ function versionOf(crd: CustomResourceDefinition, version: DefinitionVersion): V
     name,
     schema: schema?.openAPIV3Schema,
     subresources: subresourcesOf(version),
-    columns: (additionalPrinterColumns ?? []) as readonly Column[],
+    columns: [
+      nameColumn,
+      ...(additionalPrinterColumns?.length ? (additionalPrinterColumns as readonly Column[]) : [ageColumn]),
+    ],
     selectableFields: (selectableFields ?? []).map(({ jsonPath }) => jsonPath!),
     ...(deprecated ? { deprecated, deprecationWarning: deprecationWarning(crd.spec, version) } : {}),
   }
@@ -57,6 +61,7 @@ function subresourcesOf({ subresources }: DefinitionVersion): Subresources {
 
 function strategyOf(versions: readonly Version[]): Strategy {
   return {
+    ...customConventions,
     generation: 'onChange',
     unconditionalUpdate: false,
     createOnUpdate: false,

@@ -1,6 +1,7 @@
 import type { FieldError, KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import type { UserInfo } from '../access/user.js'
+import type { Conventions } from './conventions.js'
 
 /**
  * One kind that the server serves, built in or from a CRD. Both have the same
@@ -35,13 +36,12 @@ export interface Definition {
     fromShared(object: KubeObject): KubeObject
     toShared(object: KubeObject): KubeObject
   }
-  /** Set when the definition came from a CRD: its name, uid and generation. */
-  readonly crd?: {
-    readonly name: string
-    readonly uid: string
-    readonly generation: number
-    readonly deleting?: boolean
-  }
+  /** Changes when the definition changes, so that watches end. Built-in kinds have none, since they never change. */
+  readonly identity?: string
+  /** The uid of the CRD that defines the kind. */
+  readonly crdUid?: string
+  /** The reason why no objects can be created now. Set while the CRD is under deletion. */
+  readonly createRefusal?: string
 }
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -71,6 +71,10 @@ export interface Version {
 
 export interface Subresources {
   readonly status?: boolean
+  /** Only namespaces have it: changes `spec.finalizers`. */
+  readonly finalize?: boolean
+  /** Only service accounts have it: issues a token. */
+  readonly token?: boolean
   readonly scale?: {
     readonly specReplicasPath: string
     readonly statusReplicasPath: string
@@ -98,11 +102,13 @@ export interface WriteContext {
 }
 
 /**
- * What is particular to a kind between the wire and the store. Everything
- * general (names, metadata, pruning, defaulting, schema, CEL, managedFields,
- * finalizers) is the pipeline's. The object given is the pipeline's own copy and may be changed.
+ * The rules of one kind on the write path, and the conventions of its family. The stages of the write path do everything
+ * general: names, metadata, pruning, defaults, schema, CEL, managedFields and finalizers. Functions may change the object
+ * that they get: it is a copy.
  */
-export interface Strategy {
+export interface Strategy extends Conventions {
+  /** The OpenAPI model of a built-in kind. Absent for custom resources, whose model is derived from the group. */
+  readonly model?: string
   /**
    * Built-in kinds: from JSON to the kind's own shape, as Go's decoder would.
    * Unknown fields are dropped and their paths pushed to `unknown`; a value of

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '@crosstie/kube'
-import type { Definition, Verb, Version } from '../definitions/definition.js'
+import type { Definition, Version } from '../definitions/definition.js'
 import { byPriority } from '../definitions/versions.js'
 import type { KindRegistry } from '../serving/registry.js'
 
@@ -81,28 +81,13 @@ function servedIn(registry: KindRegistry, group: string, version: string): reado
     .sort((a, b) => (a.names.plural < b.names.plural ? -1 : 1))
 }
 
-const discoveryVerbs: readonly Verb[] = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-]
-
-// The real server lists custom resources' verbs in this order of its own.
-const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-
-function verbsOf({ verbs, crd }: Definition): readonly string[] {
-  return (crd ? customVerbs : discoveryVerbs).filter((verb) => verbs.includes(verb))
+function verbsOf({ verbs, strategy }: Definition): readonly string[] {
+  return strategy.discoveryVerbs.filter((verb) => verbs.includes(verb))
 }
 
 function resourcesOf(definition: Definition, versionName: string): unknown[] {
   const { names, namespaced } = definition
   const version = versionOf(definition, versionName)
-  const main = definition.crd || version.name !== 'hidden' ? [mainResource(definition)] : []
   const below = subresourcesOf(definition, version).map(({ name, kind, verbs, group, version: of }) => ({
     name: `${names.plural}/${name}`,
     singularName: '',
@@ -111,7 +96,7 @@ function resourcesOf(definition: Definition, versionName: string): unknown[] {
     kind,
     verbs,
   }))
-  return [...main, ...below]
+  return [mainResource(definition), ...below]
 }
 
 function mainResource(definition: Definition): unknown {
@@ -136,14 +121,13 @@ interface Subresource {
   readonly version?: string
 }
 
-export function subresourcesOf({ group, names }: Definition, { subresources }: Version): readonly Subresource[] {
+export function subresourcesOf({ names }: Definition, { subresources }: Version): readonly Subresource[] {
   const verbs = ['get', 'patch', 'update']
   const list: Subresource[] = []
   if (subresources.status) list.push({ name: 'status', kind: names.kind, verbs })
   if (subresources.scale) list.push({ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs })
-  if (group === '' && names.plural === 'namespaces')
-    list.unshift({ name: 'finalize', kind: names.kind, verbs: ['update'] })
-  if (group === '' && names.plural === 'serviceaccounts') {
+  if (subresources.finalize) list.unshift({ name: 'finalize', kind: names.kind, verbs: ['update'] })
+  if (subresources.token) {
     list.push({ name: 'token', group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] })
   }
   return list
@@ -180,8 +164,7 @@ export function aggregatedDiscovery(registry: KindRegistry, core: boolean, apiVe
 function aggregatedResource(definition: Definition, versionName: string): unknown {
   const { group, names, namespaced } = definition
   const version = versionOf(definition, versionName)
-  // Custom resources name their group and version; for the others they go without saying.
-  const own = definition.crd ? { group, version: versionName } : { group: '', version: '' }
+  const own = definition.strategy.discoveryNamesGroup ? { group, version: versionName } : { group: '', version: '' }
   const kindOf = (kind: string, of = own) => ({ ...of, kind })
   const below = subresourcesOf(definition, version).map(({ name, kind, verbs, group: g, version: v }) => ({
     subresource: name,

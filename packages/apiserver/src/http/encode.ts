@@ -93,35 +93,32 @@ function notAcceptable(message: string): StatusError {
   return new StatusError(406, 'NotAcceptable', message)
 }
 
-/** What Go calls the kind. */
 function goType({ definition, type }: Served): string {
-  if (definition.crd) return 'unstructured.Unstructured'
-  return `${definition.group.split('.')[0] || 'core'}.${type.kind}`
+  return definition.strategy.goType(type)
 }
 
 function listMetadata({ definition }: Served, { revision, continue: token, remaining }: Listing, transformed: boolean) {
   return {
-    // Lists of custom resources say so when there is no more.
-    ...(token || (definition.crd && !transformed) ? { continue: token } : {}),
+    ...(token || (definition.strategy.alwaysShowsContinue && !transformed) ? { continue: token } : {}),
     resourceVersion: String(revision),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   }
 }
 
-/** Built-in kinds leave kind and apiVersion out of a list's items, as Go's typed lists do. */
+/** An item of a list. Go's typed lists leave out kind and apiVersion. */
 export function itemOf(served: Served, object: KubeObject): unknown {
-  if (served.definition.crd) return object
+  if (served.definition.strategy.itemsCarryType) return object
   const { kind: _k, apiVersion: _v, ...rest } = object
   return rest
 }
 
 /** The list's JSON, put together from what is kept of every object: no object is encoded again. */
 function listWriter(served: Served, listing: Listing, metadata: unknown): Writer {
-  const { names, crd } = served.definition
+  const { names, strategy } = served.definition
   const { views } = listing
   const head = `{"kind":${JSON.stringify(names.listKind)},"apiVersion":${JSON.stringify(served.apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`
-  // A built-in object's JSON starts with its kind and version; an item starts after them.
-  const skip = crd ? 0 : `"kind":"${names.kind}","apiVersion":"${served.apiVersion}",`.length
+  // The stored JSON starts with kind and version. An item without them starts after them.
+  const skip = strategy.itemsCarryType ? 0 : `"kind":"${names.kind}","apiVersion":"${served.apiVersion}",`.length
   const out = new Writer(bytesIn(views) + views.length + ROW_BYTES)
   out.text(head)
   for (let i = 0; i < views.length; i++) {

@@ -1,15 +1,14 @@
-import { StatusError } from '@crosstie/kube'
 import type { Exchange } from '../transport/exchange.js'
 import {
   type Accepted,
   JSON_TYPE,
   mediaTypes,
   negotiate,
+  notRepresentable,
   type Offer,
   PROTOBUF_TYPE,
   plainOffer,
   resourceOffer,
-  streamTypes,
   tryNegotiate,
   YAML_TYPE,
 } from '../wire/negotiate.js'
@@ -56,18 +55,6 @@ export function readable(media: Media, query: URLSearchParams, { headers }: Exch
 /** What Go's ParseBool takes for yes; other parameters are read less strictly. */
 const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 
-/** Built-in kinds are refused by another part of the real server than custom ones, in other words. */
-export function builtInRefusal(error: unknown, accept: string | undefined, { streams = false } = {}): unknown {
-  if (!(error instanceof StatusError) || error.code !== 406) return error
-  if (tryNegotiate(accept, { writes: mediaTypes, transforms: () => true })) return error
-  return notAcceptable(streams ? [...mediaTypes, ...streamTypes] : mediaTypes)
-}
-
-function notAcceptable(offered: readonly string[]): StatusError {
-  const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
-  return new StatusError(406, 'NotAcceptable', message, { details: {} })
-}
-
 /** For answers that have one shape only. */
 export function plainMedia(accept: string | undefined): Media {
   return mediaOf(tryNegotiate(accept, plainOffer) ?? negotiate(accept, anyPlainOffer))
@@ -82,13 +69,13 @@ export function errorMedia(accept: string | undefined): Media {
 /** For answers that are JSON and nothing else. Refuses in the words of the part of the real server that has them. */
 export function requireJson(accept: string | undefined): void {
   if (tryNegotiate(accept, { writes: [JSON_TYPE], transforms: () => true })) return
-  throw notAcceptable([JSON_TYPE])
+  throw notRepresentable([JSON_TYPE])
 }
 
 /** As requireJson, for a document of a type of its own. */
 export function requireType(accept: string | undefined, type: string): void {
   const asked = (accept || '*/*').split(',').map((clause) => clause.split(';', 1)[0]!.trim())
-  if (!asked.includes('*/*') && !asked.includes(type)) throw notAcceptable([type])
+  if (!asked.includes('*/*') && !asked.includes(type)) throw notRepresentable([type])
 }
 
 const anyPlainOffer: Offer = { ...plainOffer, writes: mediaTypes }

@@ -1,5 +1,6 @@
 import { badRequest, fieldErrors, invalid, isObject, type KubeObject, StatusError } from '@crosstie/kube'
-import { unrecognized } from '../decode/decode.js'
+import { PATCH_TYPES, type PatchType } from '../definitions/conventions.js'
+import { unrecognized } from '../definitions/type-meta.js'
 import { Pace } from '../serving/pace.js'
 import type { Body, Request, WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
@@ -9,7 +10,7 @@ import { type DeleteOptions, remove } from '../verbs/delete.js'
 import { removeAll } from '../verbs/deletecollection.js'
 import { get } from '../verbs/get.js'
 import { list } from '../verbs/list.js'
-import { type PatchType, patch } from '../verbs/patch.js'
+import { patch } from '../verbs/patch.js'
 import { getScale, patchScale, updateScale } from '../verbs/scale.js'
 import { issueToken, tokenRequest } from '../verbs/token.js'
 import { update } from '../verbs/update.js'
@@ -19,7 +20,7 @@ import { bodyType, unsupportedMediaType } from '../wire/negotiate.js'
 import { decodeProtobuf } from '../wire/protobuf.js'
 import { decodeYaml } from '../wire/yaml.js'
 import { type Reply, sendListing, sendValue, sendView } from './encode.js'
-import { builtInRefusal, type Media, readable, resourceMedia } from './media.js'
+import { type Media, readable, resourceMedia } from './media.js'
 import {
   checkExport,
   integer,
@@ -86,7 +87,10 @@ async function serveWatchCall(call: ResourceCall): Promise<void> {
   const parameters = watchParameters(route.query)
   const out: Reply = {
     ...reply(call),
-    media: resourceMedia(exchange.headers.accept, { stream: true, protobuf: !call.served.definition.crd }),
+    media: resourceMedia(exchange.headers.accept, {
+      stream: true,
+      protobuf: call.served.definition.strategy.acceptsProtobuf,
+    }),
   }
   const named = route.name ? { ...parameters, fieldSelector: `metadata.name=${route.name}` } : parameters
   serveWatch(site.engine, { ...requestOf(call), name: '' }, named, out, site.stopping)
@@ -129,23 +133,13 @@ function requireName({ route: { name } }: ResourceCall): void {
   if (name === '') throw badRequest('name must be provided')
 }
 
-const patchTypes: Record<string, PatchType> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-}
-
-/** Looked at before how the answer is to be written. */
+/** Checked before the content type of the response. */
 function patchTypeOf({ exchange, served }: ResourceCall): PatchType {
-  const supported = Object.keys(patchTypes).filter((type) => !served.definition.crd || patchTypes[type] !== 'strategic')
-  const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
-  const type = patchTypes[contentType]
-  if (!type || !supported.includes(contentType)) {
-    if (served.definition.crd) throw unsupportedMediaType(supported)
-    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
-  }
-  return type
+  const { strategy } = served.definition
+  const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]?.trim()
+  const mediaType = strategy.patchMediaTypes.find((each) => each === contentType)
+  if (!mediaType) throw strategy.unsupportedPatchError()
+  return PATCH_TYPES[mediaType]
 }
 
 async function patchCall(call: ResourceCall, type: PatchType) {
@@ -301,7 +295,8 @@ async function bodyOf({ exchange, served }: ResourceCall): Promise<Body> {
   try {
     if (type === 'application/json') return fromJson(bytes)
     if (type === 'application/yaml') return fromYaml(bytes)
-    if (!served.definition.crd) return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
+    if (served.definition.strategy.acceptsProtobuf)
+      return { value: decodeProtobuf(bytes).value, strictErrors: [], raw: bytes }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw unreadable(served.type.kind, type, error.message, bytes)
@@ -372,8 +367,8 @@ function mediaFor(exchange: Exchange, { query, subresource, verb }: ResourceRout
   // What is an answer to a question has no columns.
   const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
-    return readable(resourceMedia(accept, { tables, protobuf: !definition.crd }), query, exchange)
+    return readable(resourceMedia(accept, { tables, protobuf: definition.strategy.acceptsProtobuf }), query, exchange)
   } catch (error) {
-    throw definition.crd ? error : builtInRefusal(error, accept, { streams: verb === 'list' || verb === 'watch' })
+    throw definition.strategy.notAcceptableError(error, accept, verb === 'list' || verb === 'watch')
   }
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Metrics } from '@crosstie/kube'
+import { methodUnknown, resourceNotFound } from '../definitions/refusals.js'
 import type { Exchange } from '../transport/exchange.js'
-import { aggregatedDiscoveryOffer, tryNegotiate } from '../wire/negotiate.js'
+import { aggregatedDiscoveryOffer, representationError, tryNegotiate } from '../wire/negotiate.js'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions, groupsOf } from './discovery.js'
 import { sendValue } from './encode.js'
-import { builtInRefusal, type Media, plainJson, plainMedia, readable } from './media.js'
+import { type Media, plainJson, plainMedia, readable } from './media.js'
 import type { PathRoute } from './route.js'
-import { isBuiltIn, methodUnknown, type Page, PageNotFoundError, resourceNotFound, type Site } from './serve.js'
+import { isBuiltIn, type Page, PageNotFoundError, type Site } from './serve.js'
 
 /** Everything that is not a resource: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
@@ -95,7 +96,7 @@ function mediaFor(accept: string | undefined, routed: boolean): Media {
   try {
     return plainMedia(accept)
   } catch (error) {
-    throw routed ? builtInRefusal(error, accept) : error
+    throw routed ? representationError(error, accept) : error
   }
 }
 

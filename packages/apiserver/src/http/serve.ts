@@ -1,10 +1,11 @@
-import { badRequest, getOwn, messageOf, notFound, StatusError } from '@crosstie/kube'
+import { badRequest, getOwn, messageOf, StatusError } from '@crosstie/kube'
 import { type AuditLog, isAudited } from '../access/audit.js'
 import type { Authenticator } from '../access/authenticate.js'
 import { type Attributes, type Authorizer, forbiddenError } from '../access/authorize.js'
 import { impersonatorOf, MisplacedImpersonation } from '../access/impersonate.js'
 import type { ServiceAccountTokens } from '../access/tokens.js'
 import { ANONYMOUS, MASTERS, type UserInfo } from '../access/user.js'
+import { resourceNotFound } from '../definitions/refusals.js'
 import type { Engine } from '../serving/engine.js'
 import type { Served } from '../serving/served.js'
 import type { Exchange } from '../transport/exchange.js'
@@ -130,7 +131,9 @@ export function isBuiltIn({ registry }: Engine, { group }: { group: string }): b
 
 function overAll({ definition }: Served, { verb, name }: ResourceRoute): boolean {
   if (name !== '') return false
-  return verb === 'list' || verb === 'watch' || (!definition.crd && (verb === 'create' || verb === 'deletecollection'))
+  if (verb === 'list' || verb === 'watch') return true
+  const { routesWritesWithoutNamespace } = definition.strategy
+  return routesWritesWithoutNamespace && (verb === 'create' || verb === 'deletecollection')
 }
 
 /** Nothing is served at the path at all: told in plain text, as the real server does. */
@@ -138,55 +141,33 @@ export class PageNotFoundError extends Error {
   override readonly name = 'PageNotFoundError'
 }
 
-export function resourceNotFound(): StatusError {
-  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
-}
-
 function methodOf(call: ResourceCall): (call: ResourceCall) => Promise<void> {
   const { verb, subresource, name, namespaced } = call.route
   const { definition, type } = call.served
   const method = getOwn(methods, subresource ? `${verb}/${subresource}` : verb)
-  if (subresource && !knows(call.served, subresource)) throw definition.crd ? notFound(type, name) : resourceNotFound()
-  if (!method || !offered(call) || misplaced(call)) throw methodNotAllowed(call)
+  if (subresource && !knows(call.served, subresource)) throw definition.strategy.unknownSubresourceError(type, name)
+  if (!method || !offered(call) || misplaced(call)) throw definition.strategy.methodNotAllowedError(type, verb)
   if (definition.namespaced && !namespaced) {
     if (verb === 'create' && !definition.strategy.answer) throw emptyNamespace()
-    if (verb === 'deletecollection') throw methodNotAllowed(call)
+    if (verb === 'deletecollection') throw definition.strategy.methodNotAllowedError(type, verb)
   }
   return method
 }
 
-/**
- * Built-in kinds are reached by method: creating needs a collection, changing a name, and HEAD is none of theirs. Custom
- * ones are reached by verb.
- */
+/** Whether the method does not fit the URL, for kinds that check this. */
 function misplaced({ route: { verb, name, subresource }, exchange: { method }, served }: ResourceCall): boolean {
-  if (served.definition.crd) return false
+  if (!served.definition.strategy.matchesMethodToUrl) return false
   if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) return true
   if (subresource) return false
   return verb === 'create' ? name !== '' : (verb === 'update' || verb === 'patch') && name === ''
 }
 
-function knows({ definition, version }: Served, subresource: string): boolean {
-  const { status, scale } = version.subresources
-  if (subresource === 'status') return status === true
-  if (subresource === 'scale') return scale !== undefined
-  return (!definition.crd && `create/${subresource}` in methods) || `update/${subresource}` in methods
+function knows({ version }: Served, subresource: string): boolean {
+  return Object.entries(version.subresources).some(([name, known]) => name === subresource && known)
 }
 
 function emptyNamespace(): StatusError {
   return badRequest('an empty namespace may not be set during creation')
-}
-
-export function methodUnknown(): StatusError {
-  const message = 'the server does not allow this method on the requested resource'
-  return new StatusError(405, 'MethodNotAllowed', message, { details: {} })
-}
-
-function methodNotAllowed({ served, route }: ResourceCall): StatusError {
-  if (!served.definition.crd) return methodUnknown()
-  const { group, resource: kind } = served.type
-  const message = `${route.verb} is not supported on resources of kind "${kind}.${group}"`
-  return new StatusError(405, 'MethodNotAllowed', message, { details: { group, kind } })
 }
 
 function offered({ served, route }: ResourceCall): boolean {

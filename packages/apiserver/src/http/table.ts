@@ -9,6 +9,7 @@ import {
   printNumber,
   stringify,
 } from '@crosstie/kube'
+import { ageColumn, nameColumn } from '../definitions/columns.js'
 import type { Column } from '../definitions/definition.js'
 import type { Served, View } from '../serving/served.js'
 import { memberOf } from '../wire/member.js'
@@ -27,30 +28,13 @@ interface TableColumn {
   readonly cell: (object: KubeObject, now: number) => unknown
 }
 
-const nameColumn: Column = {
-  name: 'Name',
-  type: 'string',
-  format: 'name',
-  description: 'The name, unique among the objects of its kind in the same namespace.',
-  cell: ({ metadata }) => metadata.name,
-}
-
-const ageColumn: Column = {
-  name: 'Age',
-  type: 'date',
-  description: 'How long ago the object was created.',
-  jsonPath: '.metadata.creationTimestamp',
-}
-
 const compiled = new WeakMap<Served, readonly TableColumn[]>()
 
 /** How one kind shows in `kubectl get`. */
 function columnsOf(served: Served): readonly TableColumn[] {
   let columns = compiled.get(served)
   if (!columns) {
-    const { columns: own } = served.version
-    const all = served.definition.crd || own.length === 0 ? [nameColumn, ...(own.length > 0 ? own : [ageColumn])] : own
-    columns = readable(all)
+    columns = readable(served.version.columns)
     compiled.set(served, columns)
   }
   return columns

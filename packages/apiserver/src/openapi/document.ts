@@ -55,7 +55,7 @@ export function openApiV3(
   if (members.length === 0) return undefined
   return remembered(`${group}/${version}`, members, () => {
     const { paths, models } = contents(members, 'v3', ({ name }) => name === version, builtinGroups(definitions))
-    const custom = members.every(({ crd }) => crd)
+    const custom = !members.some(({ strategy }) => strategy.openapi.inScheme)
     const frame = `{"openapi":"3.0.0","info":${stringify(custom ? customInfo : info)},"paths":{`
     const rest = custom ? '}}}' : `},"securitySchemes":${stringify(securityDefinitions)}}}`
     return assembled([frame, paths, '},"components":{"schemas":{', models, rest])
@@ -162,8 +162,8 @@ function contents(
 /** The real server's scheme has these, and never the groups of custom kinds. */
 function builtinGroups(definitions: readonly Definition[]): readonly GroupVersion[] {
   const found = new Map<string, GroupVersion>()
-  for (const { crd, group, versions } of definitions) {
-    if (crd) continue
+  for (const { strategy, group, versions } of definitions) {
+    if (!strategy.openapi.inScheme) continue
     for (const { name } of versions) found.set(`${group}/${name}`, { group, version: name })
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)

@@ -1,5 +1,4 @@
 import type { Definition, Version } from '../definitions/definition.js'
-import { modelOf } from '../gotypes/models.js'
 import { customDocument } from './custom.js'
 import { Part } from './part.js'
 import { pathsOf } from './paths.js'
@@ -32,15 +31,14 @@ export function fragmentOf(definition: Definition, version: Version, dialect: Di
 }
 
 function makeFragment(definition: Definition, version: Version, dialect: Dialect): Fragment {
-  const { group, names, verbs, crd } = definition
-  const builtin = crd ? undefined : modelOf(group === '' ? version.name : `${group}/${version.name}`, names.kind)
-  const object = builtin ?? customModel(group, version.name, names.kind)
+  const { group, names, verbs, strategy } = definition
+  const object = strategy.model ?? customModel(group, version.name, names.kind)
   const list = object.slice(0, object.lastIndexOf('.') + 1) + names.listKind
   const marks = {
     'x-kubernetes-group-version-kind': [{ group, kind: names.kind, version: version.name }],
     ...selectableFields(definition, version),
   }
-  const own = builtin ? structModel(builtin, dialect) : undefined
+  const own = strategy.model ? structModel(strategy.model, dialect) : undefined
   const make = own ? () => own.document : () => customDocument(version.schema, dialect)
   const models = [new Part(object, () => ({ ...make(), ...marks }))]
   if (verbs.includes('list')) models.push(new Part(list, () => listDocument(definition, version, object, dialect)))
@@ -48,33 +46,27 @@ function makeFragment(definition: Definition, version: Version, dialect: Dialect
   return {
     models,
     paths: paths.map((item) => new Part(item.path, () => renderPath(item, dialect))),
-    needs: [
-      ...(own?.refs ?? [`${META}.ObjectMeta`]),
-      ...verbModels(definition),
-      ...subresourceModels(definition, version),
-    ],
+    needs: [...(own?.refs ?? [`${META}.ObjectMeta`]), ...verbModels(definition), ...subresourceModels(version)],
   }
 }
 
 /** What the operations speak of besides the kind itself. */
-function verbModels({ verbs, crd }: Definition): string[] {
+function verbModels({ verbs, strategy }: Definition): string[] {
   const found: string[] = []
   if (verbs.includes('list')) found.push('ListMeta')
   if (verbs.includes('patch')) found.push('Patch')
   if (verbs.includes('delete')) found.push('DeleteOptions', 'Status')
-  // The real server describes the watch of built-in kinds only.
-  if (verbs.includes('watch') && !crd) found.push('WatchEvent')
+  if (verbs.includes('watch') && strategy.openapi.describesWatch) found.push('WatchEvent')
   return found.map((name) => `${META}.${name}`)
 }
 
-function subresourceModels({ group, names }: Definition, { subresources }: Version): string[] {
+function subresourceModels({ subresources }: Version): string[] {
   const found = subresources.scale ? ['io.k8s.api.autoscaling.v1.Scale'] : []
-  const hasToken = group === '' && names.plural === 'serviceaccounts'
-  return hasToken ? [...found, 'io.k8s.api.authentication.v1.TokenRequest'] : found
+  return subresources.token ? [...found, 'io.k8s.api.authentication.v1.TokenRequest'] : found
 }
 
-function selectableFields({ crd }: Definition, version: Version): Document {
-  if (!crd || version.selectableFields.length === 0) return {}
+function selectableFields({ strategy }: Definition, version: Version): Document {
+  if (!strategy.openapi.describesSelectableFields || version.selectableFields.length === 0) return {}
   const fields = version.selectableFields.map((path) => ({ fieldPath: path.replace(/^\./, '') }))
   return { 'x-kubernetes-selectable-fields': fields }
 }
@@ -85,7 +77,8 @@ function customModel(group: string, version: string, kind: string): string {
 }
 
 function listDocument(definition: Definition, version: Version, object: string, dialect: Dialect): Document {
-  const { group, names, crd } = definition
+  const { group, names, strategy } = definition
+  const { defaultsReferences } = strategy.openapi
   const ref = refOf(object, dialect)
   const meta = refOf(`${META}.ListMeta`, dialect)
   const description = `A list of ${names.kind} objects.`
@@ -97,14 +90,14 @@ function listDocument(definition: Definition, version: Version, object: string, 
       apiVersion: { type: 'string', description: 'The group and version of the list.' },
       items: {
         type: 'array',
-        items: dialect === 'v2' || crd ? ref : { default: {}, allOf: [ref] },
+        items: dialect === 'v2' || !defaultsReferences ? ref : { default: {}, allOf: [ref] },
         description: 'The objects.',
       },
       kind: { type: 'string', description: 'The kind of the list.' },
       metadata:
         dialect === 'v2'
           ? { ...meta, description: 'Where the list stands.' }
-          : { ...(crd ? {} : { default: {} }), allOf: [meta], description: 'Where the list stands.' },
+          : { ...(defaultsReferences ? { default: {} } : {}), allOf: [meta], description: 'Where the list stands.' },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: names.listKind, version: version.name }],
     ...selectableFields(definition, version),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { builtinDefinitions, type Helpers } from '../builtin/index.js'
+import { customConventions } from '../definitions/custom-conventions.js'
 import type { Definition } from '../definitions/definition.js'
 import { openApiV2, openApiV3, openApiV3Index } from './index.js'
 
@@ -52,8 +53,14 @@ function custom(generation: number, own: JSONSchemaProps | undefined = schema): 
     ],
     storage: 'v1',
     verbs: ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection'],
-    strategy: { generation: 'onChange', unconditionalUpdate: false, createOnUpdate: false, nameRule: 'dnsSubdomain' },
-    crd: { name: 'things.stable.example.com', uid: 'x', generation },
+    strategy: {
+      ...customConventions,
+      generation: 'onChange',
+      unconditionalUpdate: false,
+      createOnUpdate: false,
+      nameRule: 'dnsSubdomain',
+    },
+    identity: `x/${generation}`,
   }
 }
 

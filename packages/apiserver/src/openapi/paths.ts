@@ -1,3 +1,4 @@
+import type { OpenApiConventions } from '../definitions/conventions.js'
 import type { Definition, Version } from '../definitions/definition.js'
 import { META } from './schemas.js'
 
@@ -74,14 +75,6 @@ const collectionQuery: readonly QueryName[] = [
   ...listQuery.filter((name) => !/watch/i.test(name)),
 ].sort()
 
-const customPatches = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
-const builtinPatches = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-]
-
 /** Names of a kind's models: the object and its list. */
 export interface Models {
   readonly object: string
@@ -108,6 +101,10 @@ class Paths {
     this.#models = models
   }
 
+  get #openapi(): OpenApiConventions {
+    return this.#definition.strategy.openapi
+  }
+
   all(): readonly PathItem[] {
     const { namespaced, group, verbs, names } = this.#definition
     const root = `${groupRoot(group)}/${this.#version.name}`
@@ -128,7 +125,7 @@ class Paths {
   }
 
   #item(path: string, parameters: PathItem['parameters'], operations: readonly Operation[]): PathItem {
-    const { group, names, crd } = this.#definition
+    const { group, names, strategy } = this.#definition
     const media = ['application/json', 'application/yaml']
     return {
       path,
@@ -136,7 +133,7 @@ class Paths {
       operations,
       kind: { group, version: this.#version.name, kind: names.kind },
       tag: `${camelCase(this.#shortGroup(), false)}_${this.#version.name}`,
-      produces: crd ? media : [...media, 'application/vnd.kubernetes.protobuf'],
+      produces: strategy.acceptsProtobuf ? [...media, 'application/vnd.kubernetes.protobuf'] : media,
     }
   }
 
@@ -158,12 +155,12 @@ class Paths {
     return operations
   }
 
-  /** Of custom kinds the real server says what can be listed, not how it is deleted. */
   #deleteCollection(): Operation {
-    const { names, crd } = this.#definition
-    const query = crd ? listQuery : collectionQuery
+    const { names, strategy } = this.#definition
+    const { describesDeleteOptions } = strategy.openapi
+    const query = describesDeleteOptions ? collectionQuery : listQuery
     const whole = this.#delete('deletecollection', 'deleteCollection', `delete a collection of ${names.kind}`, query)
-    if (!crd) return whole
+    if (describesDeleteOptions) return whole
     const { body: _, ...rest } = whole
     return rest
   }
@@ -177,7 +174,7 @@ class Paths {
     return {
       ...this.#operation('get', 'list', 'list', description, listQuery, this.#models.list),
       id,
-      streams: !this.#definition.crd,
+      streams: this.#definition.strategy.openapi.describesWatch,
     }
   }
 
@@ -186,7 +183,7 @@ class Paths {
     const { verbs } = this.#definition
     const { object } = this.#models
     const of = suffix === '' ? '' : `${suffix.toLowerCase()} of `
-    const query: readonly QueryName[] = this.#definition.crd ? ['resourceVersion'] : []
+    const query: readonly QueryName[] = this.#openapi.readsAtRevision ? ['resourceVersion'] : []
     const found: Operation[] = [
       this.#operation('get', 'get', 'read', `read ${of}the specified ${kind}`, query, object, { suffix }),
     ]
@@ -207,12 +204,12 @@ class Paths {
   }
 
   #patch(suffix: string, response: string, description: string): Operation {
-    const media = this.#definition.crd ? customPatches : builtinPatches
+    const media = this.#definition.strategy.patchMediaTypes
     const body = { model: `${META}.Patch`, media, required: true }
     return this.#operation('patch', 'patch', 'patch', description, [...writeQuery, 'force'], response, {
       suffix,
       body,
-      codes: this.#definition.crd ? [200] : [200, 201],
+      codes: this.#openapi.patchCodes,
     })
   }
 
@@ -223,19 +220,18 @@ class Paths {
   }
 
   #bodyMedia(): readonly string[] {
-    return this.#definition.crd ? ['application/json', 'application/yaml'] : ['*/*']
+    return this.#openapi.bodyMedia
   }
 
   #subresources(): [string, Operation[]][] {
     const { subresources } = this.#version
-    const { names, group } = this.#definition
     const found: [string, Operation[]][] = []
     if (subresources.status) found.push(['status', this.#object('Status')])
     if (subresources.scale) found.push(['scale', this.#scale()])
-    if (group === '' && names.plural === 'namespaces') {
+    if (subresources.finalize) {
       found.push(['finalize', this.#object('Finalize').filter(({ method }) => method === 'put')])
     }
-    if (group === '' && names.plural === 'serviceaccounts') found.push(['token', [this.#token()]])
+    if (subresources.token) found.push(['token', [this.#token()]])
     return found
   }
 
@@ -284,9 +280,8 @@ class Paths {
   }
 
   #shortGroup(): string {
-    const { group, crd } = this.#definition
-    if (group === '') return 'core'
-    return crd ? group : group.replace(/\.k8s\.io$/, '')
+    const { group } = this.#definition
+    return group === '' ? 'core' : this.#openapi.shortGroup(group)
   }
 }
 

@@ -69,7 +69,7 @@ const customResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Fields that this request cannot change, and so nobody comes to own by it. */
 export function resetFieldsOf({ served, subresource }: Request): readonly (readonly string[])[] | undefined {
-  const { crd, strategy } = served.definition
-  if (!crd) return strategy.resets?.[subresource]
+  const { strategy } = served.definition
+  if (!strategy.isolatesStatus) return strategy.resets?.[subresource]
   return served.version.subresources.status ? customResets[subresource] : undefined
 }

@@ -80,7 +80,7 @@ export class Served {
    */
   view(stored: Stored): View | Promise<View> {
     if (stored.shownBy === this) return stored
-    if (!this.definition.crd) return this.#builtIn(stored)
+    if (!this.definition.strategy.shapesOnRead) return this.#asStored(stored)
     const known = this.#views.get(stored)
     if (known) return known
     const read = this.#read(stored.object)
@@ -97,7 +97,7 @@ export class Served {
 
   /** Many at once: kinds that are converted elsewhere are asked once for all. */
   views(stored: readonly Stored[]): readonly View[] | Promise<readonly View[]> {
-    if (!this.definition.crd && this.isStorage) return stored
+    if (!this.definition.strategy.shapesOnRead && this.isStorage) return stored
     if (!this.definition.convert) return stored.map((one) => this.view(one) as View)
     const known = (one: Stored) => one.shownBy === this || this.#views.has(one)
     const foreign = stored.filter((one) => !known(one) && one.object.apiVersion !== this.apiVersion)
@@ -105,8 +105,8 @@ export class Served {
     return foreign.length === 0 ? all() : this.#convert(foreign).then(all)
   }
 
-  /** Built-in kinds are kept as they are shown, but for those that show what another group keeps. */
-  #builtIn(stored: Stored): View {
+  /** The object as it is stored, or as a view of an object of another group. */
+  #asStored(stored: Stored): View {
     const { sharedWith } = this.definition
     if (!sharedWith) return stored
     return this.#views.get(stored) ?? this.#remember(stored, sharedWith.fromShared(stored.object))

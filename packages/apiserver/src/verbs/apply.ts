@@ -75,18 +75,12 @@ function forCreation({ served, name }: WriteRequest, applied: KubeObject, { obje
 
 /** Decodes the merged object. Fields such as bytes and times are read only now. */
 function merged(request: WriteRequest, object: KubeObject, applied: KubeObject): KubeObject {
+  const { type, definition } = request.served
   try {
     return completeApplied(request, object)
   } catch (error) {
-    if (!(error instanceof DecodeError) || request.served.definition.crd) throw error
-    const { group, version, kind } = request.served.type
-    const type = `${group}/${version}, Kind=${kind}`
-    const { namespace = '', name = '' } = applied.metadata
-    const why = error.message.startsWith('illegal base64')
-      ? `error decoding from json: ${error.message}`
-      : error.message
-    const attempt = `failed to convert new object (${namespace}/${name}; ${type}) to proper version`
-    throw new StatusError(500, '', `${attempt}: unable to convert unstructured object to ${type}: ${why}`)
+    if (!(error instanceof DecodeError)) throw error
+    throw definition.strategy.appliedDecodeError?.(type, applied, error.message) ?? error
   }
 }
 

@@ -44,8 +44,7 @@ function putLarge(engine: Engine, served: Served, put: Put, options: PutOptions)
 }
 
 function storedSize({ definition }: Served, object: KubeObject): number {
-  const isJson = definition.crd !== undefined || definition.group === 'apiextensions.k8s.io'
-  return isJson ? Buffer.byteLength(stringify(object)) : encodeProtobuf(object).length
+  return definition.strategy.storedAs === 'json' ? Buffer.byteLength(stringify(object)) : encodeProtobuf(object).length
 }
 
 function tooLarge(size: number): StatusError {

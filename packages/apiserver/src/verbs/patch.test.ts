@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PatchType } from '../definitions/conventions.js'
 import { create } from './create.js'
-import { type PatchType, patch } from './patch.js'
+import { patch } from './patch.js'
 import { bodyOf, configMap, fieldsOf, testEngine, widget } from './testing.js'
 
 const patches: [PatchType, unknown][] = [

@@ -6,12 +6,10 @@ import {
   type JsonPatchOperation,
   type KubeObject,
   parseApiVersion,
-  printJson,
-  StatusError,
-  stringify,
 } from '@crosstie/kube'
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
 import { complete } from '../decode/decode.js'
+import { PATCH_TYPES, type PatchType } from '../definitions/conventions.js'
 import { DecodeError } from '../definitions/decode-error.js'
 import type { Engine } from '../serving/engine.js'
 import { isLong, rest } from '../serving/pace.js'
@@ -23,8 +21,6 @@ import { checkRevision } from './preconditions.js'
 import type { Proposal } from './write-operation.js'
 import { modify } from './write-path.js'
 
-export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
-
 export interface PatchBody extends Body {
   readonly type: PatchType
   readonly force: boolean
@@ -33,10 +29,13 @@ export interface PatchBody extends Body {
 /** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
 export async function patch(engine: Engine, request: WriteRequest, body: PatchBody): Promise<Outcome> {
   if (body.type === 'apply') return await apply(engine, request, body)
-  if (body.type === 'strategic' && request.served.definition.crd) throw unsupportedStrategic()
+  const { strategy } = request.served.definition
+  if (!strategy.patchMediaTypes.some((mediaType) => PATCH_TYPES[mediaType] === body.type)) {
+    throw strategy.unsupportedPatchError()
+  }
   const proposal = (live: KubeObject, patched: KubeObject): Proposal => {
     const object = sameAsUrl(request, patchedObject(engine, request, patched, body))
-    checkRevision(request, object, live, request.served.definition.strategy.unconditionalUpdate)
+    checkRevision(request, object, live, strategy.unconditionalUpdate)
     return { object }
   }
   return await modify(engine, request, (live) => {
@@ -51,21 +50,14 @@ function patchedObject(engine: Engine, request: WriteRequest, patched: KubeObjec
   try {
     const { apiVersion, kind } = patched
     const same = apiVersion === served.apiVersion && kind === served.type.kind
-    if (!served.definition.crd && !same) throw misread(engine, request, patched)
+    if (served.definition.strategy.decodesNamedType && !same) throw misread(engine, request, patched)
     return complete(request, patched, body.strictErrors)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    const shown = body.type === 'strategic' ? goMap(body.value) : shownPatched(request, patched)
+    const shown = body.type === 'strategic' ? goMap(body.value) : served.definition.strategy.printPatched(patched)
     const why = body.type === 'strategic' ? conversionError(error.message) : error.message
     throw invalid({ group: '', kind: '' }, '', [fieldErrors.invalid('patch', shown, why)])
   }
-}
-
-/** Custom resources have no type to order their fields by. Who owns which field is not part of what is patched. */
-function shownPatched({ served }: WriteRequest, patched: KubeObject): string {
-  if (!served.definition.crd) return stringify(patched)
-  const { managedFields: _, ...metadata } = patched.metadata ?? {}
-  return printJson({ ...patched, metadata })
 }
 
 /** Go reads what calls itself a Secret as a Secret, and only then finds that it was none that was asked for. */
@@ -93,12 +85,6 @@ function conversionError(message: string): string {
   const [, given, wanted] = /cannot unmarshal (\w+) into Go .* of type (\S+)$/.exec(message) ?? []
   if (given === undefined) return message
   return given === 'number' ? `cannot convert int64 to ${wanted}` : `unrecognized type: ${wanted}`
-}
-
-function unsupportedStrategic(): StatusError {
-  const message =
-    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml'
-  return new StatusError(415, 'UnsupportedMediaType', message)
 }
 
 function patchOf({ served }: WriteRequest, live: KubeObject, { type, value }: PatchBody): KubeObject {

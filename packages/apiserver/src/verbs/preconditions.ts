@@ -41,11 +41,10 @@ export function checkRevision(
   throw conflict(served.type, name, MODIFIED)
 }
 
-/** Throws 403 for a new object of a kind whose CRD is under deletion. */
+/** Throws 403 for a new object of a kind that accepts none, since its CRD is under deletion. */
 export function checkDefinitionStays({ served }: WriteRequest, { metadata }: KubeObject): void {
-  if (!served.definition.crd?.deleting) return
-  const why = 'create not allowed while custom resource definition is terminating'
-  throw forbidden(served.type, metadata.name ?? '', why)
+  const { createRefusal } = served.definition
+  if (createRefusal) throw forbidden(served.type, metadata.name ?? '', createRefusal)
 }
 
 /** Throws 403 when an update or apply would create the object and the user may not create it. */

@@ -17,11 +17,12 @@ import {
   type ReplicasPaths,
   scaleFieldManager,
 } from '@crosstie/kube/patch'
+import type { PatchType } from '../definitions/conventions.js'
 import type { Engine } from '../serving/engine.js'
 import type { Body, Request, WriteRequest } from '../serving/request.js'
 import { get } from './get.js'
 import { sameAsUrl } from './names.js'
-import type { PatchBody, PatchType } from './patch.js'
+import type { PatchBody } from './patch.js'
 import { checkRevision } from './preconditions.js'
 import { valueAt, withValueAt } from './scale-path.js'
 import { modify } from './write-path.js'

@@ -1,4 +1,4 @@
-import { badRequest, isObject, type KubeObject, parseFieldSelector, parseLabelSelector } from '@crosstie/kube'
+import { isObject, type KubeObject, parseFieldSelector, parseLabelSelector } from '@crosstie/kube'
 import type { Served } from '../serving/served.js'
 
 /** Which objects of a collection a reader wants. */
@@ -48,9 +48,5 @@ function reader(served: Served, field: string): (object: KubeObject) => string {
 
 function unsupported({ definition }: Served, field: string): Error {
   const selects = definition.versions[0]!.selectableFields.length > 0
-  return badRequest(
-    definition.crd || selects
-      ? `field label not supported: ${field}`
-      : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  )
+  return definition.strategy.unsupportedFieldSelectorError(field, selects)
 }

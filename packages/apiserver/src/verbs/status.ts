@@ -6,7 +6,7 @@ import type { WriteRequest } from '../serving/request.js'
  * changes everything else, and a create ignores status. Built-in kinds do the same in their `prepare`.
  */
 export function isolateStatus({ served, subresource }: WriteRequest, object: KubeObject, live: KubeObject): KubeObject {
-  if (!served.definition.crd || !served.version.subresources.status) return object
+  if (!served.definition.strategy.isolatesStatus || !served.version.subresources.status) return object
   if (subresource === 'status') {
     const { resourceVersion, managedFields } = object.metadata
     const metadata = { ...live.metadata, resourceVersion, managedFields }
@@ -22,7 +22,8 @@ function withStatus(object: KubeObject, status: unknown): KubeObject {
 
 /** Returns a new object without the status that its creator sent, where status has an endpoint of its own. */
 export function withoutStatus({ served }: Pick<WriteRequest, 'served'>, object: KubeObject): KubeObject {
-  if (!served.version.subresources.status || !('status' in object) || !served.definition.crd) return object
+  if (!served.version.subresources.status || !('status' in object)) return object
+  if (!served.definition.strategy.isolatesStatus) return object
   return dropStatus(object)
 }
 

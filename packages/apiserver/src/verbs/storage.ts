@@ -16,7 +16,7 @@ export async function toStorage(engine: Engine, request: WriteRequest, object: K
 
 /** What was applied was judged with its nulls; those that the schema does not allow are not stored. */
 export function withoutNulls({ served }: WriteRequest, object: KubeObject): KubeObject {
-  return served.definition.crd ? served.schema.dropNulls(object) : object
+  return served.definition.strategy.validatesBySchema ? served.schema.dropNulls(object) : object
 }
 
 /**
@@ -30,7 +30,7 @@ export async function imagined(
   created = false,
 ): Promise<Outcome> {
   const { served } = request
-  if (served.isStorage && !served.definition.crd) return unstored(object, created)
+  if (served.isStorage && !served.definition.strategy.shapesOnRead) return unstored(object, created)
   const kept = await toStorage(engine, request, object)
   const view = await served.view({ key: '', revision: 0, object: kept, bytes: new Uint8Array() })
   return unstored(view.object, created)

@@ -56,13 +56,13 @@ const OUTDATED_MS = 1_000
  * sees the kind as it is now. Returns how to stop caring.
  */
 export function whenOutdated(engine: Engine, { definition }: Served, end: () => void): () => void {
-  const { group, names, crd } = definition
-  if (!crd) return () => {}
+  const { group, names, identity } = definition
+  if (identity === undefined) return () => {}
   let timer: NodeJS.Timeout | undefined
   const unsubscribe = engine.registry.onChange((changed) => {
     if (timer || changed.group !== group || changed.names.plural !== names.plural) return
     const now = engine.registry.definition(group, names.plural)
-    const same = now?.crd?.uid === crd.uid && now.crd.generation === crd.generation && equal(now.names, names)
+    const same = now?.identity === identity && equal(now?.names, names)
     if (!same) timer = setTimeout(end, OUTDATED_MS).unref()
   })
   return () => {

@@ -1,4 +1,4 @@
-import { append, finalizerWarnings, type KubeObject, notFound, StatusError } from '@crosstie/kube'
+import { append, type KubeObject, notFound, StatusError } from '@crosstie/kube'
 import { admissionOf, type Review } from '../admission/review.js'
 import { checkValid } from '../admission/validate.js'
 import type { Engine } from '../serving/engine.js'
@@ -158,7 +158,8 @@ async function mutateBy(operation: WriteOperation, review: Review): Promise<void
 /** Metadata, schema, CEL rules and the kind's own rules: 422 with everything that is wrong. */
 function validate({ request, object, live, context }: WriteOperation): void {
   checkValid(request, object, live, context)
-  if (request.served.definition.crd) append(request.warnings, finalizerWarnings(object.metadata, live?.metadata))
+  const warnings = request.served.definition.strategy.metadataWarnings?.(object.metadata, live?.metadata)
+  if (warnings) append(request.warnings, warnings)
 }
 
 /** Validating policies and webhooks. */

@@ -159,3 +159,19 @@ function accepts({ parameters }: Clause, mediaType: MediaType, offer: Offer): Ac
   if (!offer.transforms(as, mediaType)) return undefined
   return { mediaType, pretty, ...(as ? { as } : {}) }
 }
+
+/**
+ * The error of the typed part of kube-apiserver for a response type that it does not have. Returns `error` when it is about
+ * something else.
+ */
+export function representationError(error: unknown, accept: string | undefined, { streams = false } = {}): unknown {
+  if (!(error instanceof StatusError) || error.code !== 406) return error
+  if (tryNegotiate(accept, { writes: mediaTypes, transforms: () => true })) return error
+  return notRepresentable(streams ? [...mediaTypes, ...streamTypes] : mediaTypes)
+}
+
+/** 406 with the list of content types that a URL has. */
+export function notRepresentable(offered: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
+  return new StatusError(406, 'NotAcceptable', message, { details: {} })
+}
