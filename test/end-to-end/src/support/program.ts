@@ -50,8 +50,14 @@ export class Program implements AsyncDisposable {
 
   /** Starts `crosstie up` in an empty folder, on a free port, and waits until it serves. */
   static async up(...options: readonly string[]): Promise<Program> {
+    return await Program.open(async () => {}, ...options)
+  }
+
+  /** Like `up`, with a data directory that `prepare` may fill first. */
+  static async open(prepare: (dataDir: string) => Promise<void>, ...options: readonly string[]): Promise<Program> {
     const folder = await mkdtemp(join(tmpdir(), 'crosstie-program-'))
     const dataDir = join(folder, 'data')
+    await prepare(dataDir)
     const args = [crosstie, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', ...options]
     const plane = new Child(process.execPath, args, environment(''))
     const ready = await plane.says(/^ready: /m, 120_000)
