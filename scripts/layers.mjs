@@ -38,6 +38,21 @@ export const rooms = {
     ['controllers', 'http'],
   ],
   'packages/controller': [['testing', 'workqueue'], ['client', 'events', 'informer'], ['loop'], ['lease']],
+  'packages/resources': [
+    ['metadata', 'memory'],
+    ['definition'],
+    ['external'],
+    ['status'],
+    ['reference', 'connection'],
+    ['providerconfig'],
+    ['managed'],
+    ['binding'],
+    ['query'],
+    ['plan'],
+    ['import'],
+    ['testing'],
+    ['vectors'],
+  ],
   'apps/crosstie': [['options'], ['daemon'], ['cli'], ['reference']],
 }
 

@@ -62,7 +62,7 @@ function withLinks(page, mentions) {
 }
 
 const link = (file, name) => `[${name}](${relative(dirname(PAGE), file)})`
-/** `packages/resources/src/claim/decide.test.ts` becomes `resources/claim/decide`. */
+/** `packages/resources/src/binding/decide.test.ts` becomes `resources/claim/decide`. */
 const testName = (file) =>
   file
     .replace(/^(packages|test)\//, '')

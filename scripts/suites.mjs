@@ -20,7 +20,7 @@ const SLOW = {
   'apps/crosstie/src/daemon/load.test.ts': 17,
   'packages/apiserver/src/hostile.test.ts': 10,
   'packages/apiserver/src/store/crash.test.ts': 31,
-  'packages/resources/src/managed/crash.test.ts': 16,
+  'packages/resources/src/managed/create/crash.test.ts': 16,
   'packages/resources/src/plan/worlds.test.ts': 17,
 }
 

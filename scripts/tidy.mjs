@@ -42,6 +42,7 @@ function checkFile(folder, file) {
     const to = specifier && importedFolder(file, specifier)
     if (to && !mayImport(folder, to)) complaints.push(`${file}:${index + 1}: ${folder} may not import ${to}`)
     if (to !== folder || !specifier.startsWith('.')) return
+    if (file.endsWith('.test.ts') && /\/testing[./]/.test(specifier)) return // Tests of any folder use the test kit.
     const [from, into] = [roomOf(folder, file), roomOf(folder, normalize(join(dirname(file), specifier)))]
     if (!mayImportRoom(folder, from, into)) complaints.push(`${file}:${index + 1}: ${from} may not import ${into}`)
   })

@@ -48,7 +48,7 @@ export const textFile = defineManaged({
     path: s.string({ doc: 'Where it is.' }),
     modified: s.string({ doc: 'When it was last written.' }),
   }),
-  name: 'chosen',
+  naming: 'user-chosen',
   idempotentCreate: true,
 
   connect: () => null,
@@ -81,7 +81,7 @@ export const textFile = defineManaged({
   async list({ forProvider: { folder } }) {
     const names = await readdir(join(root, folder)).catch(() => [])
     const sights = await Promise.all(names.map((name) => look(folder, name)))
-    return sights.filter((sight) => sight.exists)
+    return sights.filter((observed) => observed.exists)
   },
 })
 

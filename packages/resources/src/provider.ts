@@ -1,6 +1,7 @@
 // For those who write a provider.
 
 export type { Controller, Next } from '@crosstie/controller'
+export type { CountChange, TrackChanges } from './definition/change-count.js'
 export {
   type Binding,
   type ClaimDefinition,
@@ -8,9 +9,28 @@ export {
   type Configuring,
   defineBinding,
   defineClaim,
-} from './claim/define.js'
-export { bucket, kubernetesCluster, mysqlInstance, postgresqlInstance, redisCluster } from './claim/kinds.js'
-export type { Part, VersionConversion } from './conversion/convert.js'
+} from './definition/claim.js'
+export { bucket, kubernetesCluster, mysqlInstance, postgresqlInstance, redisCluster } from './definition/claim-kinds.js'
+export type { Section, VersionConversion } from './definition/conversion/convert.js'
+export type { Follow } from './definition/external.js'
+export {
+  AlreadyExistsError,
+  absent,
+  type ConnectionDetails,
+  type CreateCall,
+  type Created,
+  type Difference,
+  type ExternalCall,
+  type Listed,
+  type ObserveCall,
+  type Observed,
+  PartialCreateError,
+  type Present,
+  present,
+  ThrottledError,
+  type UpdateCall,
+  type Updated,
+} from './definition/external.js'
 export {
   type AtProviderOf,
   type ConnectContext,
@@ -20,7 +40,7 @@ export {
   type ManagedDefinition,
   type ManagedKind,
   type Permissions,
-} from './definition/define.js'
+} from './definition/managed.js'
 export { DefinitionError } from './definition/patterns.js'
 export {
   defineProvider,
@@ -33,27 +53,11 @@ export {
   type RuntimeHost,
   type StartedProvider,
 } from './definition/provider.js'
-export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
-export type { CountChange, TrackChanges } from './external/change-count.js'
 export {
-  AlreadyExistsError,
-  absent,
-  type Call,
-  type ConnectionDetails,
-  type CreateCall,
-  type Created,
-  type Difference,
-  type Listed,
-  type ObserveCall,
-  PartialCreateError,
-  type Present,
-  present,
-  type Sight,
-  ThrottledError,
-  type UpdateCall,
-  type Updated,
-} from './external/external.js'
-export { UncertainError } from './managed/create.js'
-export { leaveAlone } from './managed/difference.js'
-export type { Follow } from './managed/follow.js'
-export { defineProviderConfig, type ProviderConfigKind, type ProviderConfiguration } from './providerconfig/define.js'
+  defineProviderConfig,
+  type ProviderConfigKind,
+  type ProviderConfiguration,
+} from './definition/provider-config.js'
+export { type Fields, type Infer, type ObjectSchema, type Schema, s } from './definition/schema.js'
+export { UncertainError } from './managed/create/create.js'
+export { leaveAlone } from './managed/observe/difference.js'

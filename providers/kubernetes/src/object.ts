@@ -1,15 +1,15 @@
 import { type Condition, conditionsOf, isNotFound, type JsonObject, type KubeObject } from '@crosstie/kube'
 import {
   absent,
-  type Call,
   type ConnectContext,
   type ConnectionDetails,
   type CountChange,
   defineManaged,
+  type ExternalCall,
   leaveAlone,
   type ObserveCall,
+  type Observed,
   present,
-  type Sight,
 } from '@crosstie/resources/provider'
 import { apply, differences, initManagerOf, managerOf, type Wanted } from './apply.js'
 import type { Target } from './cluster.js'
@@ -33,7 +33,7 @@ export interface Session {
   seen?: { readonly wanted: Wanted; readonly live: KubeObject | undefined }
 }
 
-type ObjectCall = Call<Partial<Parameters>, Session>
+type ObjectCall = ExternalCall<Partial<Parameters>, Session>
 
 export const object = defineManaged({
   group: 'kubernetes.crossplane.io',
@@ -44,7 +44,7 @@ export const object = defineManaged({
   categories: ['crossplane', 'managed', 'kubernetes'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   idempotentCreate: true,
   // Field managers of server-side apply keep several Objects apart that apply to one object.
   shared: true,
@@ -217,7 +217,7 @@ async function sightOf(
   call: ObserveCall<Partial<Parameters>, Session>,
   wanted: Wanted,
   live: KubeObject,
-): Promise<Sight<{ manifest: JsonObject }>> {
+): Promise<Observed<{ manifest: JsonObject }>> {
   const { client: session, managed, forProvider, signal } = call
   const { cluster } = session.target
   const deleted = managed.metadata.deletionTimestamp !== undefined

@@ -2,10 +2,10 @@ import {
   absent,
   type Binding,
   bucket,
-  type Call,
   defineBinding,
   defineManaged,
   defineProvider,
+  type ExternalCall,
   kubernetesCluster,
   mysqlInstance,
   postgresqlInstance,
@@ -23,10 +23,10 @@ const observation = s.object({
   id: s.string({ doc: 'The id it was given.' }),
 })
 
-type NopCall = Call<{ size?: number; fields?: Readonly<Record<string, string>> }, null>
+type NopCall = ExternalCall<{ size?: number; fields?: Readonly<Record<string, string>> }, null>
 
 /** It is whatever is asked of it, as soon as it is asked. */
-const sight = ({ externalName, forProvider }: NopCall) =>
+const observed = ({ externalName, forProvider }: NopCall) =>
   present({ ready: true, atProvider: { id: externalName, ...forProvider } })
 
 /**
@@ -42,7 +42,7 @@ export const nopResource = defineManaged({
   categories: ['crossplane', 'managed', 'nop'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   idempotentCreate: true,
 
   connect: ({ trackChanges }) => {
@@ -53,11 +53,11 @@ export const nopResource = defineManaged({
   async observe(call) {
     const { metadata } = call.managed
     const made = metadata.annotations?.['crossplane.io/external-name'] && !metadata.deletionTimestamp
-    return made ? sight(call) : absent
+    return made ? observed(call) : absent
   },
 
   async create(call) {
-    return { sight: sight(call) }
+    return { observed: observed(call) }
   },
 
   async update() {},

@@ -37,12 +37,12 @@ import {
 import { callBudgets } from './budgets.js'
 import { awaitDefinitions, installPolicy, untilServed, writeConversion, writeDefinition } from './installation.js'
 import { atMost } from './parallel.js'
-import type { Registry } from './registry.js'
+import type { ProviderRegistry } from './registry.js'
 import { installRole } from './roles.js'
 import { RuntimeKinds } from './runtime-kinds.js'
 
 export interface ControlOptions {
-  readonly registry: Registry
+  readonly registry: ProviderRegistry
   readonly client: Client
   readonly metrics: Metrics
   readonly log: Log

@@ -50,7 +50,14 @@ class Metered {
     list: boolean,
   ) {
     const before = (_: CloudCall) => this.#count()
-    this.cloud = new SimulatedCloud({ names: 'assigned', tags: true, tokens: true, list, clock: systemClock, before })
+    this.cloud = new SimulatedCloud({
+      naming: 'provider-assigned',
+      tags: true,
+      tokens: true,
+      list,
+      clock: systemClock,
+      before,
+    })
     this.kind = thingOf(this.cloud, { kind, consistencySeconds: 0, providerConfig: config })
   }
 

@@ -1,6 +1,6 @@
 import { apiVersionOf, type Client, type GroupVersion, groupResource, messageOf } from '@crosstie/kube'
 import type { Unready } from './health.js'
-import type { Registry } from './registry.js'
+import type { ProviderRegistry } from './registry.js'
 
 /** The API is asked at most this often, however often somebody wants to know. */
 const FRESH_MS = 5_000
@@ -10,7 +10,7 @@ const PATIENCE_MS = 4_000
  * Why controllers cannot work on this API: it cannot be reached, or does not
  * serve the kinds. Whether they lead or wait to lead does not matter.
  */
-export function unreadyUntilServed(client: Client, { kinds, claims }: Registry): Unready {
+export function unreadyUntilServed(client: Client, { kinds, claims }: ProviderRegistry): Unready {
   const types = [...kinds.map(({ type }) => type), ...claims.map(({ type }) => type)]
   const wanted = new Map(types.map((type) => [apiVersionOf(type), type]))
   let asked: { readonly at: number; readonly answer: Promise<string | undefined> } | undefined

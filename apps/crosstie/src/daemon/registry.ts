@@ -24,7 +24,7 @@ const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider 
 export const providerNames: readonly string[] = Object.keys(ours)
 
 /** What a control plane can manage, and what applications can ask it for. */
-export interface Registry {
+export interface ProviderRegistry {
   readonly providers: readonly Provider[]
   readonly kinds: readonly ManagedKind[]
   readonly claims: readonly ClaimKind[]
@@ -32,7 +32,7 @@ export interface Registry {
 }
 
 /** Reads providers: ours by name, those of others by the path or the package that they are in. */
-export async function loadRegistry(names: readonly string[] = providerNames): Promise<Registry> {
+export async function loadRegistry(names: readonly string[] = providerNames): Promise<ProviderRegistry> {
   checkProviderNames(names)
   const providers = await Promise.all([...new Set(names)].map(loadProvider))
   const kinds = providers.flatMap((provider) => provider.kinds)

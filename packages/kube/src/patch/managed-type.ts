@@ -49,7 +49,7 @@ export interface MapType {
 
 /** The reason why a value does not fit its type. */
 export class SchemaMismatchError extends Error {
-  override readonly name = 'UnfitError'
+  override readonly name = 'SchemaMismatchError'
 }
 
 const noFields: ReadonlyMap<string, ManagedType> = new Map()

@@ -1,5 +1,5 @@
 import { type Client, equal, ignoring, isNotFound, type KubeObject } from '@crosstie/kube'
-import { controllerOf, controllerReference } from '../managed/meta.js'
+import { controllerOf, controllerReference } from '../metadata/metadata.js'
 import { connectionSecretType, type Secret, type SecretKey, secretType } from './publish.js'
 
 export type Data = Readonly<Record<string, string>>

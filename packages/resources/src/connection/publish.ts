@@ -9,8 +9,8 @@ import {
   type ResourceType,
   StatusError,
 } from '@crosstie/kube'
-import type { ConnectionDetails } from '../external/external.js'
-import { controllerOf, controllerReference } from '../managed/meta.js'
+import type { ConnectionDetails } from '../definition/external.js'
+import { controllerOf, controllerReference } from '../metadata/metadata.js'
 
 export const secretType: ResourceType = {
   group: '',

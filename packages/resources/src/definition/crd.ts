@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
-import { CONVERSION_PATH, type ConversionEndpoint } from '../conversion/endpoint.js'
+import { CONVERSION_PATH, type ConversionEndpoint } from './conversion/endpoint.js'
 import { openApiOf, resolutionPolicy, unionOf } from './openapi.js'
 import { ignoreChangesSchema } from './paths.js'
 import { oldPolicyNames, policyNames } from './policies.js'

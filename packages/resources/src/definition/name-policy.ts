@@ -1,5 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
-import type { ManagedKind } from './define.js'
+import type { ManagedKind } from './managed.js'
 
 /**
  * Refuses at admission to remove or change the external name of an object whose external resource exists (XN1). Rules of a

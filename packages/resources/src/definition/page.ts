@@ -1,7 +1,7 @@
 import { apiVersionOf } from '@crosstie/kube'
 import type { KindShape } from './crd.js'
-import type { Permissions } from './define.js'
-import { identifiersOf } from './querycrd.js'
+import type { Permissions } from './managed.js'
+import { identifiersOf } from './query.js'
 import { type Node, referenceFields, secretRefField } from './schema.js'
 
 interface PageOptions {
@@ -11,10 +11,14 @@ interface PageOptions {
 }
 
 /** The reference page of a kind, in Markdown. */
-export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', { lists, permissions }: PageOptions): string {
+export function kindPage(
+  shape: KindShape,
+  naming: 'user-chosen' | 'provider-assigned',
+  { lists, permissions }: PageOptions,
+): string {
   const { type } = shape
-  const naming =
-    name === 'chosen'
+  const nameRule =
+    naming === 'user-chosen'
       ? "The external name is the annotation `crossplane.io/external-name`, or the object's own name when that is absent."
       : 'The provider assigns the external name; it is written to `crossplane.io/external-name` after the create.'
   return [
@@ -23,7 +27,7 @@ export function kindPage(shape: KindShape, name: 'chosen' | 'assigned', { lists,
     `\`${apiVersionOf(type)}\`, cluster-scoped, \`${type.resource}.${type.group}\``,
     '',
     ...(shape.doc ? [shape.doc, ''] : []),
-    naming,
+    nameRule,
     '',
     '## spec.forProvider',
     '',

@@ -21,7 +21,7 @@ export interface CheckedKind {
   readonly parameters: Node
   readonly observation: Node
   readonly tagsField?: string | undefined
-  readonly name: 'chosen' | 'assigned'
+  readonly naming: 'user-chosen' | 'provider-assigned'
   readonly idempotentCreate: boolean
   /** Kinds that have a definition of their own, by the field names that would repeat them (MR12). */
   readonly ownKinds: readonly string[]
@@ -185,10 +185,10 @@ function tagsAreAMapOfStrings({ parameters, tagsField }: CheckedKind): string[] 
   return [`MR13: tags.field ${tagsField} must be s.map(s.string(), { shared: true }), as others tag the resource too`]
 }
 
-function repeatableCreatesHaveChosenNames({ idempotentCreate, name }: CheckedKind): string[] {
-  if (!idempotentCreate || name === 'chosen') return []
+function repeatableCreatesHaveChosenNames({ idempotentCreate, naming }: CheckedKind): string[] {
+  if (!idempotentCreate || naming === 'user-chosen') return []
   return [
-    'XN2: only a create under a chosen name can be repeated without harm: set name to chosen, or drop idempotentCreate',
+    'XN2: only a create under a chosen name can be repeated without harm: set naming to user-chosen, or remove idempotentCreate',
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { Controller } from '@crosstie/controller'
 import type { Client, KubeObject } from '@crosstie/kube'
-import type { Binding, ClaimKind } from '../claim/define.js'
-import type { ManagedKind } from './define.js'
+import type { Binding, ClaimKind } from './claim.js'
+import type { ManagedKind } from './managed.js'
 import { checkTogether } from './patterns.js'
 
 /** What a package of kinds brings to a control plane. Its module exports it as `provider`. */

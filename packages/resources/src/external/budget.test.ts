@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ThrottledError } from '../definition/external.js'
 import { budgets, type OutOfBudgetError } from './budget.js'
-import { ThrottledError } from './external.js'
 
 function timed() {
   let now = 0

@@ -1,5 +1,5 @@
 import { type Clock, findInChain } from '@crosstie/kube'
-import { ThrottledError } from './external.js'
+import { ThrottledError } from '../definition/external.js'
 
 /** How much may be asked of a provider with one set of credentials. */
 export interface Budget {
@@ -88,10 +88,10 @@ class TokenBucket implements Budget {
     if (ahead > patienceMs) return Promise.reject(this.#sendAway(patienceMs))
     this.#inLine++
     const until = clock.now() + patienceMs
-    const turn = this.#line.then(() => this.#wait(signal, until, patienceMs)).finally(() => this.#inLine--)
+    const reconciliation = this.#line.then(() => this.#wait(signal, until, patienceMs)).finally(() => this.#inLine--)
     // One who gave up waiting must not hold up those behind.
-    this.#line = turn.catch(() => {})
-    return turn
+    this.#line = reconciliation.catch(() => {})
+    return reconciliation
   }
 
   async #wait(signal: AbortSignal | undefined, until: number, patienceMs: number): Promise<void> {

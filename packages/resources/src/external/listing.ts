@@ -1,5 +1,5 @@
 import type { Clock } from '@crosstie/kube'
-import type { Listed } from './external.js'
+import type { Listed } from '../definition/external.js'
 
 /** From how many objects on one list call is cheaper than looking at each. */
 const WORTH_IT = 3

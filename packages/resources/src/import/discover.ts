@@ -6,21 +6,21 @@ import {
   type KubeObject,
   type ResourceType,
 } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
-import { identifiersOf } from '../definition/querycrd.js'
-import { listExternal, type NamedSight, type Reach } from '../external/reach.js'
-import { annotations, externalNameOf, isDeleted, isQueried } from '../managed/meta.js'
-import { policiesOf } from '../managed/policy.js'
-import { managedSpecOf } from '../managed/turn.js'
-import { FilterError, fieldFilter } from './filter.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { identifiersOf } from '../definition/query.js'
+import { policiesOf } from '../managed/policy/policy.js'
+import { managedSpecOf } from '../managed/reconciliation.js'
+import { annotations, externalNameOf, isDeleted, isQueried } from '../metadata/metadata.js'
+import { FilterError, fieldFilter } from '../query/filter.js'
+import { listExternal, type NamedResource, type ProviderAccess } from '../query/list-external.js'
+import { mark, nameFor, readable } from '../query/names.js'
 import { Links, linked, referencesOf } from './link.js'
-import { mark, nameFor, readable } from './names.js'
 import { DiscoverError, type Identifiers, type Known, placesOf, type Values } from './places.js'
 
 /** What exists at a provider, and how it can be taken note of without being touched (OBS2). */
 
 export interface DiscoverOptions {
-  readonly reach: Reach
+  readonly reach: ProviderAccess
   /** What is asked for. */
   readonly kinds: readonly ManagedKind[]
   /** All that the provider has: places may be those of another kind. */
@@ -76,7 +76,7 @@ export async function discover(options: DiscoverOptions, signal: AbortSignal): P
 interface Found {
   readonly kind: ManagedKind
   readonly identifiers: Values
-  readonly listed: NamedSight
+  readonly listed: NamedResource
 }
 
 type Standing = Known & { readonly name: string; readonly manages: boolean }
@@ -146,7 +146,7 @@ class Search {
       .map((object) => {
         const spec = managedSpecOf(object)
         const { may } = policiesOf(spec, { gate: true, hasDeletionPolicy: kind?.hasDeletionPolicy ?? true })
-        const named = externalNameOf(object) || (kind?.name === 'chosen' ? object.metadata.name! : '')
+        const named = externalNameOf(object) || (kind?.naming === 'user-chosen' ? object.metadata.name! : '')
         return {
           type,
           identifiers: kind ? identifiersIn(kind, spec.forProvider ?? {}) : {},
@@ -236,7 +236,7 @@ function withName(object: KubeObject, externalName: string): KubeObject {
 }
 
 /** The object as it will be once it was observed: what others refer to may be in its status. */
-const seen = (object: KubeObject, { atProvider }: NamedSight): KubeObject => ({ ...object, status: { atProvider } })
+const seen = (object: KubeObject, { atProvider }: NamedResource): KubeObject => ({ ...object, status: { atProvider } })
 
 /** Its own name where that is one; else what people call it, marked by its id: two may be called the same. */
 function preferredName(found: Found): string {
@@ -253,7 +253,7 @@ function markedName(found: Found): string {
 
 /** An id that the provider assigned tells people nothing. */
 function calledByTag({ kind, listed }: Found): string {
-  if (kind.name !== 'assigned' || !kind.tags) return ''
+  if (kind.naming !== 'provider-assigned' || !kind.tags) return ''
   const tags = listed.atProvider[kind.tags.field] as Readonly<Record<string, unknown>> | undefined
   return typeof tags?.['Name'] === 'string' ? readable(tags['Name']) : ''
 }
@@ -274,9 +274,9 @@ function filterFor(kinds: readonly ManagedKind[], matches: readonly FieldMatch[]
       }),
     )
     if (byKind.size === 0) throw errors[0]!
-    return (kind: ManagedKind, found: NamedSight) => (byKind.get(kind)?.(found) ?? false) !== not
+    return (kind: ManagedKind, found: NamedResource) => (byKind.get(kind)?.(found) ?? false) !== not
   })
-  return (kind: ManagedKind, found: NamedSight) => filters.every((matches) => matches(kind, found))
+  return (kind: ManagedKind, found: NamedResource) => filters.every((matches) => matches(kind, found))
 }
 
 /** The kinds that fields of these refer to. */

@@ -22,8 +22,8 @@ class World {
   readonly kind
   readonly #controller
 
-  constructor(names: 'chosen' | 'assigned' = 'assigned', before?: () => void) {
-    const options = { names, tags: true, tokens: false, list: true, clock: systemClock } as const
+  constructor(naming: 'user-chosen' | 'provider-assigned' = 'provider-assigned', before?: () => void) {
+    const options = { naming, tags: true, tokens: false, list: true, clock: systemClock } as const
     this.cloud = new SimulatedCloud(options)
     this.api = new FakeApi(before ? { after: before } : {})
     this.kind = thingOf(this.cloud, { consistencySeconds: 0 })
@@ -97,7 +97,7 @@ const resource = fc.record({
 test('OBS2 MR13 discovering, observing and promoting changes nothing outside but adds ownership tags, and then the plan is empty', async () => {
   const worlds = fc.asyncProperty(
     fc.array(resource, { minLength: 1, maxLength: 12 }),
-    fc.constantFrom('chosen' as const, 'assigned' as const),
+    fc.constantFrom('user-chosen' as const, 'provider-assigned' as const),
     async (resources, names) => {
       const world = new World(names)
       const made: string[] = []
@@ -168,7 +168,7 @@ test('OBS2 MR13 discovering, observing and promoting changes nothing outside but
 })
 
 test('OBS2 a promotion that would change something outside is refused, and tells what', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await world.make('eu', { size: 3 }, {}, 'a')
   await world.apply(await world.discover())
   const { metadata, ...rest } = world.api.peek(world.kind.type, { name: 'a' })!
@@ -186,7 +186,7 @@ test('OBS2 a promotion that would change something outside is refused, and tells
 })
 
 test('OBS2 what changed since it was observed is noticed before anything is done', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await world.make('eu', { size: 3 }, {}, 'a')
   await world.apply(await world.discover())
   await world.settle(['a'])
@@ -204,7 +204,7 @@ test('OBS2 what changed since it was observed is noticed before anything is done
 })
 
 test('OBS3 a typing error in the name or the region creates nothing, and cannot be promoted', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await world.make('eu', {}, {}, 'real')
   const { type } = world.kind
   const observed = (name: string, externalName: string) => ({
@@ -230,7 +230,7 @@ test('OBS3 a typing error in the name or the region creates nothing, and cannot 
 test('OBS2 an interrupted promotion is run again: each object is as it was or as it should be', async () => {
   for (let cut = 0; cut < 12; cut++) {
     let left = Number.POSITIVE_INFINITY
-    const world: World = new World('chosen', () => {
+    const world: World = new World('user-chosen', () => {
       if (--left === 0) throw new Error('killed')
     })
     for (const name of ['a', 'b', 'c']) await world.make('eu', { size: 3 }, {}, name)
@@ -253,7 +253,7 @@ test('OBS2 an interrupted promotion is run again: each object is as it was or as
 })
 
 test('what a query owns is not promoted: it goes with its query', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await world.make('eu', {}, {}, 'a')
   const { type } = world.kind
   await world.api.create(type, {
@@ -283,7 +283,7 @@ const filters: readonly { filter: FieldMatch; want: readonly string[]; because: 
 
 for (const { filter, want, because } of filters) {
   test(`discover --filter ${filter.path}${filter.not ? '!' : ''}=${filter.wanted}`, async () => {
-    const world = new World('chosen')
+    const world = new World('user-chosen')
     await world.make('eu', { size: 3 }, { team: 'payments' }, 'a')
     await world.make('us', { size: 7 }, { team: 'payments' }, 'b')
     await world.make('us', {}, {}, 'c')
@@ -292,7 +292,7 @@ for (const { filter, want, because } of filters) {
 }
 
 test('discover goes on with other kinds when one cannot be listed, if somebody is told', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await world.make('eu', {}, {}, 'a')
   const before = () => {
     throw new Error('access denied')
@@ -316,7 +316,7 @@ test('discover goes on with other kinds when one cannot be listed, if somebody i
 })
 
 test('discover says what it needs, and what it cannot', async () => {
-  const world = new World('chosen')
+  const world = new World('user-chosen')
   await assert.rejects(world.discover([{ path: 'tag', wanted: 'x', not: false }]), /Thing has no field 'tag'/)
   const reach = { client: world.api, surroundings, budgets: unlimited }
   const rest = { reach, identifiers: {}, providerConfig: 'default', filters: [] }

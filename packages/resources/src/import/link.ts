@@ -1,5 +1,5 @@
 import { findFieldValue, groupResource, type KubeObject, setFieldValue } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { type FoundNode, fieldsBelow, type Reference, referenceFields } from '../definition/schema.js'
 import { extractor } from '../reference/resolve.js'
 import { agree, type Known } from './places.js'

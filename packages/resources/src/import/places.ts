@@ -1,6 +1,6 @@
 import { groupResource, type KubeObject } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
-import { identifiersOf } from '../definition/querycrd.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { identifiersOf } from '../definition/query.js'
 import type { Node } from '../definition/schema.js'
 import { extractor } from '../reference/resolve.js'
 

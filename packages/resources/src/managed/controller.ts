@@ -1,12 +1,12 @@
-import type { Controller, WatchedKind } from '@crosstie/controller'
+import type { Controller, Next, WatchedKind } from '@crosstie/controller'
 import { conditionsOf, groupResource, type KubeObject, type ObjectKey, type ResourceType } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
-import type { ManagedKind } from '../definition/define.js'
-import { reservationType } from '../reservation/define.js'
-import { type Kit, kitFor, type ManagedOptions, type Next } from './kit.js'
-import { desiredStateChanged, isDeleted } from './meta.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { reservationType } from '../definition/reservation.js'
+import { desiredStateChanged, isDeleted } from '../metadata/metadata.js'
+import { waitingForOwner, waitingForReservation } from './ownership/reservation.js'
 import { reconcile } from './reconcile.js'
-import { waitingForOwner, waitingForReservation } from './reservation.js'
+import { type KindRuntime, kindRuntimeFor, type ManagedOptions } from './runtime.js'
 
 /** Keeps the external resources of one kind in step with their objects. A loop wakes it; it wakes nobody. */
 export interface ManagedController extends Controller {
@@ -23,37 +23,37 @@ export interface ManagedController extends Controller {
 }
 
 export function managedController(kind: ManagedKind, options: ManagedOptions): ManagedController {
-  return controllerOf(kitFor(kind, options))
+  return controllerOf(kindRuntimeFor(kind, options))
 }
 
-export function controllerOf(kit: Kit): ManagedController {
-  const { kind } = kit
+export function controllerOf(runtime: KindRuntime): ManagedController {
+  const { kind } = runtime
   return {
     name: groupResource(kind.type),
     kind,
     type: kind.type,
     watches: [
-      ...referenceTargets(kit).map((type) => whoWaitFor(kit, type)),
-      ...whoReadSecrets(kit),
-      { type: reservationType, concerns: (reservation) => waitingForReservation(kit, reservation) },
-      { type: kind.type, concerns: (owner) => waitingForOwner(kit, owner) },
+      ...referenceTargets(runtime).map((type) => waitingForReference(runtime, type)),
+      ...readersOfSecrets(runtime),
+      { type: reservationType, concerns: (reservation) => waitingForReservation(runtime, reservation) },
+      { type: kind.type, concerns: (owner) => waitingForOwner(runtime, owner) },
     ],
-    begin: (wake) => kit.followers.begin(wake),
+    begin: (wake) => runtime.subscriptions.begin(wake),
     async reconcile(key, signal) {
       try {
-        const next = await reconcile(kit, key, signal)
-        kit.metrics.reconciled(kind, next.after === 'backoff' || next.after === 'turn' ? 'waiting' : 'settled')
+        const next = await reconcile(runtime, key, signal)
+        runtime.metrics.reconciled(kind, next.after === 'backoff' || next.after === 'turn' ? 'waiting' : 'settled')
         return next
       } catch (error) {
-        kit.metrics.reconciled(kind, 'failed')
+        runtime.metrics.reconciled(kind, 'failed')
         throw error
       }
     },
     wakes(before, after) {
-      if (before && kit.ownWrites.take(after)) return false
+      if (before && runtime.selfWrites.take(after)) return false
       return !before || isDeleted(before) !== isDeleted(after) || desiredStateChanged(before, after)
     },
-    gone: ({ metadata }) => kit.memory.drop(metadata.uid ?? ''),
+    gone: ({ metadata }) => runtime.memory.drop(metadata.uid ?? ''),
     inSync(object) {
       const conditions = conditionsOf(object)
       const is = (type: string) =>
@@ -64,20 +64,20 @@ export function controllerOf(kit: Kit): ManagedController {
 }
 
 /** The kinds that fields of this one refer to, each once. */
-function referenceTargets({ referenceFields }: Kit): readonly ResourceType[] {
+function referenceTargets({ referenceFields }: KindRuntime): readonly ResourceType[] {
   const targets = referenceFields.map(({ node }) => node.reference!.to())
   return [...new Map(targets.map((type) => [groupResource(type), type])).values()]
 }
 
 /** What could not be resolved may resolve when what it refers to, or may choose, changes. */
-function whoWaitFor(kit: Kit, type: ResourceType): WatchedKind {
+function waitingForReference(runtime: KindRuntime, type: ResourceType): WatchedKind {
   const awaiting = function* (object: KubeObject) {
-    for (const { key, awaits } of kit.memory.unresolved()) if (awaits(object)) yield key
+    for (const { key, awaits } of runtime.memory.unresolved()) if (awaits(object)) yield key
   }
   return { type, concerns: awaiting }
 }
 
 /** A value that changed in a Secret is for the provider to know. */
-function whoReadSecrets({ sensitiveFields, secretUsers }: Kit): readonly WatchedKind[] {
+function readersOfSecrets({ sensitiveFields, secretUsers }: KindRuntime): readonly WatchedKind[] {
   return sensitiveFields.length > 0 ? [{ type: secretType, concerns: (secret) => secretUsers.of(secret) }] : []
 }

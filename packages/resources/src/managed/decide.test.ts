@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Decision, decide, type Facts } from './decide.js'
+import { type Decision, decide, type ManagedFacts } from './decide.js'
 
 const all = { create: true, update: true, delete: true, lateInitialize: true, observe: true }
 const none = { create: false, update: false, delete: false, lateInitialize: false, observe: true }
-const settled: Facts = {
+const settled: ManagedFacts = {
   deleted: false,
   otherFinalizers: false,
   nameUnknown: false,
@@ -22,25 +22,30 @@ const settled: Facts = {
 
 interface Case {
   readonly because: string
-  readonly given: Partial<Facts>
+  readonly given: Partial<ManagedFacts>
   readonly want: Decision['do']
   readonly calls?: string
   readonly suppressed?: string
 }
 
 const cases: Record<string, Case> = {
-  UpToDate: { because: 'nothing differs', given: {}, want: 'settle' },
-  Drifted: { because: 'the cloud differs from the spec', given: { upToDate: false }, want: 'settle', calls: 'Update' },
+  UpToDate: { because: 'nothing differs', given: {}, want: 'converge' },
+  Drifted: {
+    because: 'the cloud differs from the spec',
+    given: { upToDate: false },
+    want: 'converge',
+    calls: 'Update',
+  },
   DriftedButNotAllowed: {
     because: 'Update is not allowed',
     given: { upToDate: false, may: none },
-    want: 'settle',
+    want: 'converge',
     suppressed: 'update',
   },
   LeftOpenButNotAllowed: {
     because: 'LateInitialize is not allowed',
     given: { lateInitialize: true, may: none },
-    want: 'settle',
+    want: 'converge',
     suppressed: 'lateInitialize',
   },
   Missing: { because: 'it was never made', given: { exists: false }, want: 'create', calls: 'Create' },
@@ -116,7 +121,7 @@ test('NeverActsWithoutLeave', () => {
   for (let bits = 0; bits < 1 << 16; bits++) {
     const bit = (n: number) => (bits & (1 << n)) !== 0
     const may = { create: bit(0), update: bit(1), delete: bit(2), lateInitialize: bit(3), observe: bit(4) }
-    const facts: Facts = {
+    const facts: ManagedFacts = {
       deleted: bit(5),
       otherFinalizers: bit(6),
       exists: bit(7),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Condition, type KubeObject, Metrics } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { countStates, managedMetrics } from './metrics.js'
 
 const kindOf = (group: string) =>

@@ -1,6 +1,6 @@
 import { type Condition, conditionsOf, groupResource, type KubeObject, type Metrics, type Series } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
-import type { ManagedMetrics } from './kit.js'
+import type { ManagedKind } from '../definition/managed.js'
+import type { ManagedMetrics } from './runtime.js'
 
 /** A process that leads for the second time goes on counting. */
 const counted = new WeakMap<Metrics, ManagedMetrics>()

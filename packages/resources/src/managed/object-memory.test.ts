@@ -5,16 +5,16 @@ import { SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
 import { controllerOf } from './controller.js'
-import { kitFor } from './kit.js'
 import { managedMetrics } from './metrics.js'
+import { kindRuntimeFor } from './runtime.js'
 
 test('nothing is remembered of objects that are gone, also when their finalizers were removed by hand', async () => {
   let now = Date.UTC(2026, 0, 1)
   const clock = { now: () => now }
-  const cloud = new SimulatedCloud({ names: 'assigned', tags: false, tokens: true, list: true, clock })
+  const cloud = new SimulatedCloud({ naming: 'provider-assigned', tags: false, tokens: true, list: true, clock })
   const api = new FakeApi({ now: clock.now })
-  const kit = kitFor(thingOf(cloud), { client: api, clock, metrics: managedMetrics(new Metrics()) })
-  const controller = controllerOf(kit)
+  const runtime = kindRuntimeFor(thingOf(cloud), { client: api, clock, metrics: managedMetrics(new Metrics()) })
+  const controller = controllerOf(runtime)
   const { type } = controller
   const key = (i: number) => ({ name: `thing-${i}` })
   const passwordSecretRef = { namespace: 'default', name: 'none', key: 'password' }
@@ -31,8 +31,9 @@ test('nothing is remembered of objects that are gone, also when their finalizers
     for (let i = 0; i < 200; i++) await controller.reconcile(key(i), new AbortController().signal)
     now += 60_000
   }
-  kit.reservedNames.reserve('r-0001', api.peek(type, key(0))!.metadata.uid!)
-  const held = () => [kit.memory, kit.secretUsers, kit.listing!, kit.reservedNames].map(({ size }) => size)
+  runtime.reservedNames.reserve('r-0001', api.peek(type, key(0))!.metadata.uid!)
+  const held = () =>
+    [runtime.memory, runtime.secretUsers, runtime.listing!, runtime.reservedNames].map(({ size }) => size)
   assert.ok(
     held().every((size) => size > 0),
     String(held()),

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@crosstie/kube'
-import type { Corrections } from './corrections.js'
-import type { Unresolved } from './kit.js'
+import type { Unresolved } from './runtime.js'
+import type { Corrections } from './update/update-loop.js'
 
 /** The memory of one process for one object beside what is stored. All of it may be lost at any time. */
 export interface ObjectState {

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Next } from '@crosstie/controller'
 import { apiVersionOf, type Condition, conditionsOf, type KubeObject, Metrics, stringify } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
-import { defineManaged } from '../definition/define.js'
+import { absent } from '../definition/external.js'
+import { defineManaged } from '../definition/managed.js'
 import { s } from '../definition/schema.js'
 import { budgets } from '../external/budget.js'
-import { absent } from '../external/external.js'
+import { tagKey } from '../metadata/metadata.js'
 import { type CloudOptions, SimulatedCloud, throttled } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
 import { type ManagedController, managedController } from './controller.js'
-import type { ManagedOptions, Next } from './kit.js'
-import { tagKey } from './meta.js'
 import { managedMetrics } from './metrics.js'
+import type { ManagedOptions } from './runtime.js'
 
-const yes: Omit<CloudOptions, 'clock'> = { names: 'assigned', tags: true, tokens: false, list: false }
+const yes: Omit<CloudOptions, 'clock'> = { naming: 'provider-assigned', tags: true, tokens: false, list: false }
 
 /** One control plane with one cloud. */
 class Setting {
@@ -359,7 +360,7 @@ for (const [because, spec, left] of [
 }
 
 test('POL5 OBS3 observing an absent resource is an error and makes nothing', async () => {
-  const set = new Setting({ names: 'chosen' })
+  const set = new Setting({ naming: 'user-chosen' })
   await set.create({ managementPolicies: ['Observe'] }, 'a', { annotations: { 'crossplane.io/external-name': 'typo' } })
   const next = await set.reconcile()
   assert.equal(next.after, 'poll')
@@ -368,7 +369,7 @@ test('POL5 OBS3 observing an absent resource is an error and makes nothing', asy
 })
 
 test('POL5 an observed resource is reported and published, its spec never written, and it outlives its object', async () => {
-  const set = new Setting({ names: 'chosen' })
+  const set = new Setting({ naming: 'user-chosen' })
   await set.cloud.create({ name: 'theirs', region: 'r1', values: { flavor: 'sour', size: 8 }, tags: {}, token: '' })
   await set.create(
     {
@@ -394,7 +395,7 @@ test('POL5 an observed resource is reported and published, its spec never writte
 })
 
 test('OBS1 AGG6 an observed resource can be referenced, by name or by selector', async () => {
-  const set = new Setting({ names: 'chosen' })
+  const set = new Setting({ naming: 'user-chosen' })
   await set.cloud.create({ name: 'vpc-123', region: 'r1', values: { flavor: 'sour' }, tags: {}, token: '' })
   const metadata = { annotations: { 'crossplane.io/external-name': 'vpc-123' }, labels: { net: 'main' } }
   await set.create({ managementPolicies: ['Observe'] }, 'existing', metadata)
@@ -407,7 +408,7 @@ test('OBS1 AGG6 an observed resource can be referenced, by name or by selector',
 })
 
 test('MR10 nothing is called until a required reference resolves', async () => {
-  const set = new Setting({ names: 'chosen' })
+  const set = new Setting({ naming: 'user-chosen' })
   await set.create({ forProvider: { parentIdRef: { name: 'later' } } })
   assert.equal((await set.reconcile()).after, 'backoff')
   assert.deepEqual(set.cloud.calls, { create: 0, get: 0, list: 0, update: 0, delete: 0 })
@@ -458,7 +459,7 @@ test('a poll interval and a request to reconcile are heeded', async () => {
 test('MR9 canaries in every sensitive place are seen nowhere but in Secrets', async () => {
   const canary = 'c4n4ry-do-not-show'
   const set = new Setting({
-    names: 'chosen',
+    naming: 'user-chosen',
     before: (call) => {
       if (call === 'update') throw new Error(`the cloud says ${canary} is weak, ${encodeURIComponent(canary)}`)
     },
@@ -492,7 +493,7 @@ test('throttling slows down everything with the same credentials, and nothing br
   const waited: number[] = []
   const set: Setting = new Setting(
     {
-      names: 'chosen',
+      naming: 'user-chosen',
       before: () => {
         if (++calls === 3) throw throttled()
       },
@@ -516,7 +517,7 @@ test('throttling slows down everything with the same credentials, and nothing br
 })
 
 test('many settled objects are observed by one list, and drift is confirmed before it is corrected', async () => {
-  const set = new Setting({ names: 'chosen', list: true })
+  const set = new Setting({ naming: 'user-chosen', list: true })
   const names = Array.from({ length: 20 }, (_, i) => `n${i}`)
   for (const name of names) {
     await set.create({ forProvider: { size: 3 } }, name)
@@ -544,7 +545,7 @@ test('MR9 a required sensitive value that nobody gave is made up, kept before th
     kind: 'User',
     parameters: s.object({ password: s.sensitive({ length: 20 }) }),
     observation: s.object({}),
-    name: 'chosen',
+    naming: 'user-chosen',
     connect: () => null,
     observe: async () => absent,
     create: async ({ forProvider }) => {
@@ -589,7 +590,7 @@ test('what is not ready yet may be looked at more often', async () => {
 })
 
 test('an object goes even when the Secret it took a password from is gone', async () => {
-  const set = new Setting({ names: 'chosen' })
+  const set = new Setting({ naming: 'user-chosen' })
   const data = { pw: Buffer.from('hidden').toString('base64') }
   set.api.seed(secretType, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'in', namespace: 'ns' }, data })
   await set.create({ forProvider: { passwordSecretRef: { name: 'in', namespace: 'ns', key: 'pw' } } })

@@ -1,7 +1,8 @@
 import { equal, findInChain, messageOf, setFieldValue } from '@crosstie/kube'
-import { aggregateType } from '../aggregate/define.js'
-import { entriesOf } from '../aggregate/parts.js'
+import { aggregateType } from '../definition/aggregate.js'
 import { type Node, referenceFields } from '../definition/schema.js'
+import { entriesOf } from '../metadata/binding.js'
+import { isDeleted } from '../metadata/metadata.js'
 import {
   extractor,
   isSelected,
@@ -12,17 +13,16 @@ import {
   resolveOne,
   UnresolvedError,
 } from '../reference/resolve.js'
-import { UNRESOLVED } from './conditions.js'
-import type { Unresolved } from './kit.js'
-import { isDeleted } from './meta.js'
-import { applyOwn, ownsField } from './ownfields.js'
-import { step, type Turn, type Values } from './turn.js'
+import { UNRESOLVED } from '../status/conditions.js'
+import { applyOwn, ownsField } from './ownership/field-ownership.js'
+import { type Reconciliation, step, type Values } from './reconciliation.js'
+import type { Unresolved } from './runtime.js'
 
 export const referenceManager = 'managed.crossplane.io/api-simple-reference-resolver'
 
 /** What is deleted needs nothing filled in any more. */
-export function hasReferences({ kit, managed }: Turn): boolean {
-  return kit.referenceFields.length > 0 && !isDeleted(managed)
+export function hasReferences({ runtime, managed }: Reconciliation): boolean {
+  return runtime.referenceFields.length > 0 && !isDeleted(managed)
 }
 
 /**
@@ -30,36 +30,36 @@ export function hasReferences({ kit, managed }: Turn): boolean {
  * field manager of our own, so that it is neither lost to nor fought over with
  * those who apply the rest.
  */
-export async function resolveReferences(turn: Turn): Promise<void> {
+export async function resolveReferences(reconciliation: Reconciliation): Promise<void> {
   const reason = 'CannotResolveResourceReferences'
-  const { name, namespace } = turn.managed.metadata
-  const resolved = await step({ reason, both: true }, () => resolveAll(turn)).catch((error) => {
+  const { name, namespace } = reconciliation.managed.metadata
+  const resolved = await step({ reason, both: true }, () => resolveAll(reconciliation)).catch((error) => {
     const awaits = findInChain(error, FieldError)?.awaits ?? (() => true)
-    turn.state.unresolved = { key: { name: name!, ...(namespace ? { namespace } : {}) }, awaits }
+    reconciliation.state.unresolved = { key: { name: name!, ...(namespace ? { namespace } : {}) }, awaits }
     throw error
   })
-  turn.state.unresolved = undefined
+  reconciliation.state.unresolved = undefined
   if (equal(resolved, {})) return
   await step({ reason, prefix: 'cannot patch the managed resource via server-side apply: ', both: true }, async () => {
-    turn.managed = await applyOwn(turn, referenceManager, resolved)
+    reconciliation.managed = await applyOwn(reconciliation, referenceManager, resolved)
   })
 }
 
 /** What resolving adds to the spec. */
-async function resolveAll(turn: Turn): Promise<Values> {
+async function resolveAll(reconciliation: Reconciliation): Promise<Values> {
   let found: Values = {}
   for (const side of ['forProvider', 'initProvider'] as const) {
-    const values = side === 'forProvider' ? turn.forProvider : turn.initProvider
+    const values = side === 'forProvider' ? reconciliation.forProvider : reconciliation.initProvider
     if (!values) continue
-    for (const { path } of turn.kit.referenceFields) {
+    for (const { path } of reconciliation.runtime.referenceFields) {
       try {
-        for (const [name, value] of Object.entries(await resolveField(turn, side, values, path))) {
+        for (const [name, value] of Object.entries(await resolveField(reconciliation, side, values, path))) {
           found = setFieldValue(found, [{ field: side }, ...path.slice(0, -1).map(fieldOf), { field: name }], value)
         }
       } catch (error) {
         const where = `spec.${side}.${path.join('.')}`
         const message = `${UNRESOLVED}: ${where}: ${messageOf(error)}`
-        throw new FieldError(message, awaitedBy(turn, values, path), { cause: error })
+        throw new FieldError(message, awaitedBy(reconciliation, values, path), { cause: error })
       }
     }
   }
@@ -81,17 +81,21 @@ class FieldError extends Error {
  * An aggregate tells of its parts when all of them are made. Before that, a
  * selector of every part of a kind could miss some, and would never look again.
  */
-async function untilWhole({ kit, managed, signal }: Turn): Promise<void> {
+async function untilWhole({ runtime, managed, signal }: Reconciliation): Promise<void> {
   const { aggregateRef } = managed['spec'] as { aggregateRef?: { name?: string } }
   if (!aggregateRef?.name) return
-  const aggregate = await kit.client.get(aggregateType, { name: aggregateRef.name }, { signal })
+  const aggregate = await runtime.client.get(aggregateType, { name: aggregateRef.name }, { signal })
   if (entriesOf(aggregate).length > 0) return
   throw new UnresolvedError('noMatches', `AggregateResource ${aggregateRef.name} is still being provisioned`)
 }
 
 /** What would be news to a field: the objects that its references name, or else those that its selector may choose. */
-function awaitedBy({ kit, managed }: Turn, values: Values, path: readonly string[]): Unresolved['awaits'] {
-  const { parent, field } = fieldAt(kit.kind.parameters, values, path)
+function awaitedBy(
+  { runtime, managed }: Reconciliation,
+  values: Values,
+  path: readonly string[],
+): Unresolved['awaits'] {
+  const { parent, field } = fieldAt(runtime.kind.parameters, values, path)
   const { ref, selector } = referenceFields(path.at(-1)!, field)
   const type = field.reference!.to()
   const held = parent?.[ref] as ObjectReference | readonly ObjectReference[] | undefined
@@ -120,10 +124,15 @@ function fieldAt(
 
 const fieldOf = (field: string) => ({ field })
 
-async function resolveField(turn: Turn, side: string, values: Values, path: readonly string[]): Promise<Values> {
-  const { kit, managed } = turn
+async function resolveField(
+  reconciliation: Reconciliation,
+  side: string,
+  values: Values,
+  path: readonly string[],
+): Promise<Values> {
+  const { runtime, managed } = reconciliation
   const name = path.at(-1)!
-  const { parent, field } = fieldAt(kit.kind.parameters, values, path)
+  const { parent, field } = fieldAt(runtime.kind.parameters, values, path)
   const { ref, selector } = referenceFields(name, field)
   if (!parent || (parent[ref] === undefined && parent[selector] === undefined)) return {}
   const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
@@ -134,12 +143,12 @@ async function resolveField(turn: Turn, side: string, values: Values, path: read
   const current = again ? undefined : parent[name]
   if (field.type === 'list') {
     const held = { values: (current ?? []) as string[], references: (parent[ref] ?? []) as ObjectReference[] }
-    if (given.selector?.matchAggregate && held.values.length === 0) await untilWhole(turn)
-    const { values, references } = await resolveMany(kit.client, from, target, { ...held, ...given })
+    if (given.selector?.matchAggregate && held.values.length === 0) await untilWhole(reconciliation)
+    const { values, references } = await resolveMany(runtime.client, from, target, { ...held, ...given })
     return changes({ [name]: values, [ref]: references }, parent)
   }
   const held = { value: String(current ?? ''), reference: parent[ref] as ObjectReference | undefined }
-  const { value, reference } = await resolveOne(kit.client, from, target, { ...held, ...given })
+  const { value, reference } = await resolveOne(runtime.client, from, target, { ...held, ...given })
   return changes({ [name]: value, [ref]: reference }, parent)
 }
 

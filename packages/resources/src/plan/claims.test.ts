@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersionOf, type KubeObject } from '@crosstie/kube'
-import { defineBinding } from '../claim/define.js'
-import { bucket } from '../claim/kinds.js'
+import { defineBinding } from '../definition/claim.js'
+import { bucket } from '../definition/claim-kinds.js'
 import { SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
@@ -14,7 +14,7 @@ const signal = new AbortController().signal
 const clock = { now: () => Date.UTC(2026, 0, 1) }
 
 function stage() {
-  const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock })
+  const cloud = new SimulatedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: false, clock })
   const thing = thingOf(cloud)
   let writes = 0
   const api = new FakeApi({

@@ -1,11 +1,11 @@
 import { apiVersionOf, type Clock, conditionsOf, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
 import { compileSchema, type JSONSchemaProps } from '@crosstie/kube/schema'
-import { aggregateType } from '../aggregate/define.js'
-import type { Binding, ClaimKind } from '../claim/define.js'
-import { claimKitFor } from '../claim/kit.js'
-import { reconcileClaim } from '../claim/reconcile.js'
-import { type ClaimSpec, type OfferSpec, refersTo, specOf } from '../claim/words.js'
-import type { ManagedKind } from '../definition/define.js'
+import { reconcileClaim } from '../binding/reconcile.js'
+import { claimRuntimeFor } from '../binding/runtime.js'
+import { aggregateType } from '../definition/aggregate.js'
+import type { Binding, ClaimKind } from '../definition/claim.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { type BindableSpec, type ClaimSpec, refersTo, specOf } from '../metadata/binding.js'
 import type { PlannedClaim } from './document.js'
 import type { Imagination, ImaginedWrite } from './imagined.js'
 import type { Subject } from './plan.js'
@@ -41,17 +41,17 @@ export async function imagineClaim(
       if (reason === 'ChoseClass') told.push(message)
     },
   }
-  const kit = claimKitFor(kind, { client, bindings, events, ...(clock ? { clock } : {}) })
+  const runtime = claimRuntimeFor(kind, { client, bindings, events, ...(clock ? { clock } : {}) })
   let error: string | undefined
   try {
-    await reconcileClaim(kit, key, signal)
+    await reconcileClaim(runtime, key, signal)
   } catch (thrown) {
     signal.throwIfAborted()
     error = messageOf(thrown)
   }
-  for (const write of writes) await fillInDefaults(world, kit.bindings, write)
+  for (const write of writes) await fillInDefaults(world, runtime.bindings, write)
   const claim = await world.find(kind.type, key)
-  const subjects = claim ? await partsOf(world, kit.bindings, claim) : []
+  const subjects = claim ? await partsOf(world, runtime.bindings, claim) : []
   const failure = error ?? (claim && failureOf(claim))
   const { classRef } = claim ? specOf<ClaimSpec>(claim) : {}
   return {
@@ -108,13 +108,13 @@ async function partsOf(
     const kind = kinds.find(({ type }) => refersTo(resourceRef, type))
     return kind && (await world.find(kind.type, { name })) ? [{ kind, key: { name } }] : []
   }
-  const parts: Subject[] = []
+  const members: Subject[] = []
   for (const kind of kinds) {
     const { items } = await world.list(kind.type)
-    const own = items.filter((object) => specOf<OfferSpec>(object).aggregateRef?.name === name)
-    parts.push(...own.map(({ metadata }) => ({ kind, key: { name: metadata.name! } })))
+    const own = items.filter((object) => specOf<BindableSpec>(object).aggregateRef?.name === name)
+    members.push(...own.map(({ metadata }) => ({ kind, key: { name: metadata.name! } })))
   }
-  return parts
+  return members
 }
 
 function failureOf(claim: KubeObject): string | undefined {

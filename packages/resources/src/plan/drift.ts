@@ -1,6 +1,6 @@
 import { conditionsOf, type KubeObject } from '@crosstie/kube'
-import { fieldsIn } from '../managed/describe.js'
-import { externalNameOf } from '../managed/meta.js'
+import { fieldsIn } from '../managed/observe/describe.js'
+import { externalNameOf } from '../metadata/metadata.js'
 
 /** Where one external resource differs, or differed, from what its object wants. */
 export interface Drift {

@@ -1,7 +1,7 @@
 import type { Json } from '@crosstie/kube'
-import type { External, ManagedKind } from '../definition/define.js'
+import { absent, present } from '../definition/external.js'
+import type { External, ManagedKind } from '../definition/managed.js'
 import type { Node } from '../definition/schema.js'
-import { absent, present } from '../external/external.js'
 import { holdsUnknown, known, UNKNOWN } from './unknown.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -21,7 +21,10 @@ export function imaginedKind(kind: ManagedKind): ManagedKind {
     },
     async create({ forProvider }) {
       const atProvider = imaginedStatus(kind, forProvider as Values)
-      return { ...(kind.name === 'assigned' ? { externalName: UNKNOWN } : {}), sight: present({ atProvider }) }
+      return {
+        ...(kind.naming === 'provider-assigned' ? { externalName: UNKNOWN } : {}),
+        observed: present({ atProvider }),
+      }
     },
     async update() {},
     async delete() {},

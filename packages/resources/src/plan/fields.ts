@@ -18,47 +18,47 @@ export interface PlannedField {
 }
 
 /** How values are told: which fields are secrets, and what must not be told of others. */
-export interface Telling {
+export interface FieldMasking {
   readonly isSensitive: (path: readonly string[]) => boolean
   readonly mask: <T>(value: T) => T
 }
 
 /** Every value below, one field each: objects and maps are opened, lists stay whole. */
-export function fieldsOf(values: unknown, telling: Telling, path: readonly string[] = []): readonly PlannedField[] {
-  return changedFields(undefined, values, telling, path)
+export function fieldsOf(values: unknown, report: FieldMasking, path: readonly string[] = []): readonly PlannedField[] {
+  return changedFields(undefined, values, report, path)
 }
 
 /** The fields in which two values differ. */
 export function changedFields(
   before: unknown,
   after: unknown,
-  telling: Telling,
+  report: FieldMasking,
   path: readonly string[] = [],
 ): readonly PlannedField[] {
   if (equal(before, after)) return []
-  if (isObject(after) && (before === undefined || isObject(before)) && !telling.isSensitive(path)) {
+  if (isObject(after) && (before === undefined || isObject(before)) && !report.isSensitive(path)) {
     const held = before ?? {}
     const names = [...new Set([...Object.keys(held), ...Object.keys(after)])]
     if (names.length > 0) {
-      return names.flatMap((name) => changedFields(getOwn(held, name), getOwn(after, name), telling, [...path, name]))
+      return names.flatMap((name) => changedFields(getOwn(held, name), getOwn(after, name), report, [...path, name]))
     }
   }
-  return [field(path, before, after, telling)]
+  return [field(path, before, after, report)]
 }
 
-function field(path: readonly string[], before: unknown, after: unknown, telling: Telling): PlannedField {
-  return toldField(formatFieldPath(path.map((name) => ({ field: name }))), before, after, {
-    ...telling,
-    sensitive: telling.isSensitive(path),
+function field(path: readonly string[], before: unknown, after: unknown, report: FieldMasking): PlannedField {
+  return plannedField(formatFieldPath(path.map((name) => ({ field: name }))), before, after, {
+    ...report,
+    sensitive: report.isSensitive(path),
   })
 }
 
 /** One field with its two values, told as it may be. */
-export function toldField(
+export function plannedField(
   path: string,
   before: unknown,
   after: unknown,
-  { mask, sensitive }: Pick<Telling, 'mask'> & { readonly sensitive: boolean },
+  { mask, sensitive }: Pick<FieldMasking, 'mask'> & { readonly sensitive: boolean },
 ): PlannedField {
   if (sensitive) return { path: mask(path), sensitive: true }
   const from = before === undefined ? {} : { from: mask(before) as Json }

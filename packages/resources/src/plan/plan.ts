@@ -6,15 +6,15 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { fieldsBelow } from '../definition/schema.js'
-import { type Kit, kitFor, type ManagedOptions } from '../managed/kit.js'
-import { externalNameOf } from '../managed/meta.js'
 import { reconcile } from '../managed/reconcile.js'
+import { type KindRuntime, kindRuntimeFor, type ManagedOptions } from '../managed/runtime.js'
+import { externalNameOf } from '../metadata/metadata.js'
 import { type Outcome, type Plan, type PlannedResource, planOf, type Step } from './document.js'
 import { imaginedKind } from './external.js'
 import type { Imagination } from './imagined.js'
-import { TurnRecord } from './record.js'
+import { ReconciliationRecord } from './record.js'
 import { UNKNOWN } from './unknown.js'
 
 /** An object to plan for. */
@@ -35,7 +35,7 @@ export interface PlanOptions
 /** One resource of a plan, and the turn that it was taken from. */
 interface Imagined {
   readonly resource: PlannedResource
-  readonly record: TurnRecord
+  readonly record: ReconciliationRecord
 }
 
 const CONCURRENCY = 8
@@ -101,17 +101,17 @@ const isOf = ({ type }: ManagedKind, target: ResourceType): boolean => groupReso
 async function imagine(options: PlanOptions, subject: Subject, signal: AbortSignal): Promise<Imagined> {
   const { kind, key } = subject
   const { world, concurrency: _, ...rest } = options
-  const record = new TurnRecord()
+  const record = new ReconciliationRecord()
   const before = await world.find(kind.type, key).catch((error: unknown) => messageOf(error))
   if (before === undefined || typeof before === 'string') {
     const error = before ?? `there is no ${kind.type.kind} ${key.name}`
     return { record, resource: failedPlan(kind, key, error) }
   }
   const client = world.client((write) => record.wrote(write))
-  const kit: Kit = kitFor(imaginedKind(kind), { ...rest, client, witness: record })
+  const runtime: KindRuntime = kindRuntimeFor(imaginedKind(kind), { ...rest, client, witness: record })
   let error: string | undefined
   try {
-    await reconcile(kit, key, signal)
+    await reconcile(runtime, key, signal)
   } catch (thrown) {
     signal.throwIfAborted()
     error = messageOf(thrown)
@@ -143,7 +143,7 @@ type Told = Omit<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace' |
 /** Reasons of Synced that say that nothing comes of it until a user acts. */
 const failures = new Set(['ReconcileError', 'ExternalNameTaken', 'ExternalNameForbidden'])
 
-function told(kind: ManagedKind, record: TurnRecord, managed: KubeObject, thrown: string | undefined): Told {
+function told(kind: ManagedKind, record: ReconciliationRecord, managed: KubeObject, thrown: string | undefined): Told {
   const { decision, synced } = record
   const failed = synced !== undefined && failures.has(synced.reason)
   const error = thrown ?? (failed ? (synced.message ?? synced.reason) : undefined)
@@ -161,13 +161,13 @@ function told(kind: ManagedKind, record: TurnRecord, managed: KubeObject, thrown
   }
 }
 
-function nameAfter(kind: ManagedKind, record: TurnRecord, managed: KubeObject): string {
+function nameAfter(kind: ManagedKind, record: ReconciliationRecord, managed: KubeObject): string {
   const [call] = record.calls
   if (!call) return externalNameOf(managed)
-  return call.call === 'Create' && kind.name === 'assigned' ? UNKNOWN : call.externalName
+  return call.call === 'Create' && kind.naming === 'provider-assigned' ? UNKNOWN : call.externalName
 }
 
-function outcomeOf({ decision, synced }: TurnRecord, steps: readonly Step[]): Outcome {
+function outcomeOf({ decision, synced }: ReconciliationRecord, steps: readonly Step[]): Outcome {
   for (const outcome of ['create', 'update', 'delete', 'release'] as const) {
     if (steps.some(({ action }) => action === outcome)) return outcome
   }

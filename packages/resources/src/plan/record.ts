@@ -2,22 +2,22 @@ import { type Condition, groupResource, isObject, type KubeObject } from '@cross
 import { type Secret, secretType } from '../connection/publish.js'
 import type { Node } from '../definition/schema.js'
 import { lateInitManager } from '../managed/act.js'
-import { approvedPlan, digestOf, type Intended, needsApproval } from '../managed/approval.js'
 import type { Decision } from '../managed/decide.js'
-import type { Gathered } from '../managed/gather.js'
-import type { Witness } from '../managed/kit.js'
+import type { Gathered } from '../managed/observe/gather.js'
+import { approvedPlan, digestOf, type Intended, needsApproval } from '../managed/policy/approval.js'
+import type { Reconciliation } from '../managed/reconciliation.js'
 import { referenceManager } from '../managed/references.js'
-import { connectionSecretOf, GENERATED } from '../managed/secrets.js'
-import type { Turn } from '../managed/turn.js'
+import type { Witness } from '../managed/runtime.js'
+import { connectionSecretOf, GENERATED } from '../managed/secrets/secrets.js'
 import type { PlannedResource, Step, SuppressedStep } from './document.js'
-import { changedFields, fieldsOf, type PlannedField, type Telling, toldField } from './fields.js'
+import { changedFields, type FieldMasking, fieldsOf, type PlannedField, plannedField } from './fields.js'
 import type { ImaginedWrite } from './imagined.js'
 import { holdsUnknown } from './unknown.js'
 
 /** What one imagined turn did, as it did it. */
-export class TurnRecord implements Witness {
+export class ReconciliationRecord implements Witness {
   readonly #done: ({ readonly write: ImaginedWrite } | { readonly intended: Intended })[] = []
-  #turn: Turn | undefined
+  #turn: Reconciliation | undefined
   #gathered: Gathered | undefined
   #digest: string | undefined
   decision: Decision | undefined
@@ -25,18 +25,18 @@ export class TurnRecord implements Witness {
   synced: Condition | undefined
 
   decided(gathered: Gathered, decision: Decision): void {
-    this.#turn = gathered.turn
+    this.#turn = gathered.reconciliation
     this.#gathered = gathered
     this.decision = decision
   }
 
-  calling(turn: Turn, intended: Intended): void {
+  calling(reconciliation: Reconciliation, intended: Intended): void {
     this.#done.push({ intended })
-    if (!holdsUnknown(intended)) this.#digest = digestOf(turn, intended)
+    if (!holdsUnknown(intended)) this.#digest = digestOf(reconciliation, intended)
   }
 
-  reported(turn: Turn, conditions: readonly Condition[]): void {
-    this.#turn ??= turn
+  reported(reconciliation: Reconciliation, conditions: readonly Condition[]): void {
+    this.#turn ??= reconciliation
     this.synced = conditions.find(({ type }) => type === 'Synced') ?? this.synced
   }
 
@@ -54,10 +54,10 @@ export class TurnRecord implements Witness {
   }
 
   get approval(): Pick<PlannedResource, 'approval' | 'digest'> {
-    const turn = this.#turn
+    const reconciliation = this.#turn
     const digest = this.#digest ? { digest: this.#digest } : {}
-    if (!turn || !needsApproval(turn)) return { approval: 'NotRequired', ...digest }
-    const approved = approvedPlan(turn.managed)
+    if (!reconciliation || !needsApproval(reconciliation)) return { approval: 'NotRequired', ...digest }
+    const approved = approvedPlan(reconciliation.managed)
     if (approved === '' || !this.#digest) return { approval: 'Required', ...digest }
     return { approval: approved === this.#digest ? 'Approved' : 'Stale', ...digest }
   }
@@ -79,7 +79,7 @@ export class TurnRecord implements Witness {
       return action === 'lateInitialize' ? fieldsOf(fill, this.#telling) : []
     }
     const left = (because: string, fields: typeof ignored): SuppressedStep[] =>
-      fields.length > 0 && this.decision?.do === 'settle'
+      fields.length > 0 && this.decision?.do === 'converge'
         ? [{ action: 'update', because, fields: fields.map((each) => this.#difference(each)) }]
         : []
     return [
@@ -104,11 +104,11 @@ export class TurnRecord implements Witness {
   }
 
   #createFields({ forProvider, tags = {} }: Intended): readonly PlannedField[] {
-    const kind = this.#turn?.kit.kind
+    const kind = this.#turn?.runtime.kind
     const told = kind ? (parametersIn(kind.parameters, forProvider) as object) : forProvider
     const fields = fieldsOf(kind?.tags ? { ...told, [kind.tags.field]: tags } : told, this.#telling)
     const generated = new Set(
-      (this.#turn?.kit.sensitiveFields ?? [])
+      (this.#turn?.runtime.sensitiveFields ?? [])
         .filter(({ path }) => valueAt(forProvider, path) === GENERATED)
         .map(({ path }) => path.join('.')),
     )
@@ -131,11 +131,11 @@ export class TurnRecord implements Witness {
   #difference({ path, desired, observed }: { path: string; desired?: unknown; observed?: unknown }): PlannedField {
     // A value in a Secret differs without anybody having compared it.
     const sensitive = this.#turn?.given?.has(path) === true
-    return toldField(path, observed, desired, { mask: this.#telling.mask, sensitive })
+    return plannedField(path, observed, desired, { mask: this.#telling.mask, sensitive })
   }
 
-  get #telling(): Telling {
-    const secret = new Set((this.#turn?.kit.sensitiveFields ?? []).map(({ path }) => path.join('.')))
+  get #telling(): FieldMasking {
+    const secret = new Set((this.#turn?.runtime.sensitiveFields ?? []).map(({ path }) => path.join('.')))
     return {
       isSensitive: (path) => secret.has(path.join('.')),
       mask: (value) => this.#masked(value) as typeof value,

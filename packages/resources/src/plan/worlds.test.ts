@@ -5,18 +5,18 @@ import { clone, conditionsOf, isObject, type KubeObject, type ObjectKey } from '
 import { compileSchema, type JSONSchemaProps } from '@crosstie/kube/schema'
 import fc from 'fast-check'
 import { secretType } from '../connection/publish.js'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { defineProviderConfig } from '../definition/provider-config.js'
 import { type ManagedController, managedController } from '../managed/controller.js'
-import { annotations } from '../managed/meta.js'
-import { policiesOf } from '../managed/policy.js'
-import { defineProviderConfig } from '../providerconfig/define.js'
+import { policiesOf } from '../managed/policy/policy.js'
+import { annotations } from '../metadata/metadata.js'
 import { SimulatedCloud } from '../testing/cloud.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { thingOf } from '../testing/thing.js'
 import { type Plan, planOf } from './document.js'
 import { Imagination } from './imagined.js'
 import { imagineAll, type PlanOptions } from './plan.js'
-import type { TurnRecord } from './record.js'
+import type { ReconciliationRecord } from './record.js'
 import { UNKNOWN } from './unknown.js'
 
 /** The same two thousand worlds each time; CROSSTIE_PLAN_WORLDS=10000 tries so many others, which takes minutes. */
@@ -90,7 +90,7 @@ const moves = fc.record({
 })
 
 const capabilities = fc.record({
-  names: fc.constantFrom('chosen', 'assigned'),
+  naming: fc.constantFrom('user-chosen', 'provider-assigned'),
   tags: fc.boolean(),
   tokens: fc.boolean(),
   list: fc.boolean(),
@@ -125,7 +125,7 @@ class World {
   #fault: 'before' | 'after' | undefined
 
   constructor(capabilities: {
-    readonly names: 'chosen' | 'assigned'
+    readonly naming: 'user-chosen' | 'provider-assigned'
     readonly tags: boolean
     readonly tokens: boolean
     readonly list: boolean
@@ -229,14 +229,14 @@ class World {
     return found ? `${found.status} ${found.reason}` : ''
   }
 
-  async turn(name: string): Promise<void> {
+  async reconciliation(name: string): Promise<void> {
     await this.#controller.reconcile({ name }, new AbortController().signal)
   }
 
   async live({ turns, secondsBetween, interrupted }: typeof history extends fc.Arbitrary<infer T> ? T : never) {
     if (interrupted !== 'not') this.#fault = interrupted === 'answerLost' ? 'after' : 'before'
     for (let i = 0; i < turns; i++) {
-      for (const name of ['parent', 'child']) if (this.object(name)) await this.turn(name)
+      for (const name of ['parent', 'child']) if (this.object(name)) await this.reconciliation(name)
       this.now += secondsBetween * 1000
     }
     this.#fault = undefined
@@ -338,7 +338,7 @@ test('plan: nothing is written, and what is then executed is what was planned, c
       for (const [i, name] of names.entries()) {
         const { record, resource } = planned[i]!
         world.calls.length = 0
-        await world.turn(name)
+        await world.reconciliation(name)
         const expected = record.calls.map(({ observed: _, ...call }) => ({ name, ...call }))
         if (resource.outcome === 'error') {
           assert.deepEqual(world.calls, [], `${name}: ${resource.error}`)
@@ -366,7 +366,7 @@ const movesAfter = fc.option(
 )
 
 /** All that an approved call depends on: what it would be told, what is there, what is allowed, which Secret is used. */
-function circumstances(world: World, { calls }: TurnRecord): string {
+function circumstances(world: World, { calls }: ReconciliationRecord): string {
   const spec = world.object('parent')!['spec'] as Spec
   const { may, onlyObserve } = policiesOf(spec, { gate: true, hasDeletionPolicy: true })
   const secret = world.api.peek(secretType, { namespace: 'default', name: 'parent' })
@@ -400,7 +400,7 @@ test('approval: an approved plan is executed as it was approved, once, and never
       const { digest, approval } = planned!.resource
       if (digest === undefined) return
       assert.equal(approval, 'Required')
-      await world.turn('parent')
+      await world.reconciliation('parent')
       assert.deepEqual(world.calls, [], 'nobody approved it')
       assert.equal(world.condition('parent', 'Approved'), 'False ApprovalRequired')
 
@@ -411,7 +411,7 @@ test('approval: an approved plan is executed as it was approved, once, and never
       const [was] = world.cloud.resources
       const [now] = await world.plan(world.imagination(), ['parent'])
       const moved = circumstances(world, now!.record) !== before
-      await world.turn('parent')
+      await world.reconciliation('parent')
       if (moved) {
         assert.deepEqual(world.calls, [], 'the world moved')
         if (now!.resource.digest) assert.equal(world.condition('parent', 'Approved'), 'False StalePlan')
@@ -429,7 +429,7 @@ test('approval: an approved plan is executed as it was approved, once, and never
       if (was) world.cloud.meddle(external.name, was.values, was.tags)
       else await world.cloud.delete(external.name)
       world.now += 60_000
-      await world.turn('parent')
+      await world.reconciliation('parent')
       assert.deepEqual(world.calls, [], 'an approval is good for one execution')
     }),
     runs,

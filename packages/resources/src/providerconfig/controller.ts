@@ -1,4 +1,4 @@
-import type { Controller } from '@crosstie/controller'
+import type { Controller, Next } from '@crosstie/controller'
 import {
   type Client,
   type Clock,
@@ -9,9 +9,9 @@ import {
   type ObjectKey,
   steadyClock,
 } from '@crosstie/kube'
-import type { EventRecorder, Next } from '../managed/kit.js'
-import { isDeleted, withFinalizer, withoutFinalizer } from '../managed/meta.js'
-import type { ProviderConfigKind } from './define.js'
+import type { ProviderConfigKind } from '../definition/provider-config.js'
+import { isDeleted, withFinalizer, withoutFinalizer } from '../metadata/metadata.js'
+import type { EventReporter } from '../status/events.js'
 import { configSelector } from './use.js'
 
 export const inUseFinalizer = 'in-use.crossplane.io'
@@ -19,14 +19,17 @@ export const inUseFinalizer = 'in-use.crossplane.io'
 /** Users are counted so often at most: thousands may come at once, and each would be a count and a write. */
 const COUNT_EVERY_MS = 1_000
 
-interface Kit {
+interface ProviderConfigRuntime {
   readonly client: Client
-  readonly events: EventRecorder
+  readonly events: EventReporter
 }
 
 /** Looks after all ProviderConfigs of a kind. */
-export function providerConfigController(kind: ProviderConfigKind, kit: Kit & { readonly clock?: Clock }): Controller {
-  const { clock = steadyClock } = kit
+export function providerConfigController(
+  kind: ProviderConfigKind,
+  runtime: ProviderConfigRuntime & { readonly clock?: Clock },
+): Controller {
+  const { clock = steadyClock } = runtime
   const countedAt = new Map<string, number>()
   return {
     name: groupResource(kind.type),
@@ -38,7 +41,7 @@ export function providerConfigController(kind: ProviderConfigKind, kit: Kit & { 
       if (wait > 0) return { after: 'poll', seconds: wait / 1000 }
       for (const [name, at] of countedAt) if (at + COUNT_EVERY_MS <= now) countedAt.delete(name)
       countedAt.set(key.name, now)
-      return await reconcileProviderConfig(kit, kind, key)
+      return await reconcileProviderConfig(runtime, kind, key)
     },
   }
 }
@@ -49,8 +52,12 @@ function configOf(usage: KubeObject): readonly ObjectKey[] {
 }
 
 /** Keeps a ProviderConfig from being deleted while managed resources use it, and counts them in its status. */
-export async function reconcileProviderConfig(kit: Kit, kind: ProviderConfigKind, key: ObjectKey): Promise<Next> {
-  const { client } = kit
+export async function reconcileProviderConfig(
+  runtime: ProviderConfigRuntime,
+  kind: ProviderConfigKind,
+  key: ObjectKey,
+): Promise<Next> {
+  const { client } = runtime
   try {
     const config = await client.get(kind.type, key)
     const labelSelector = configSelector(key.name)
@@ -62,7 +69,7 @@ export async function reconcileProviderConfig(kit: Kit, kind: ProviderConfigKind
         await writeFinalizers(client, kind, config, withoutFinalizer(config.metadata.finalizers, inUseFinalizer))
         return { after: 'never' }
       }
-      kit.events.event(
+      runtime.events.event(
         config,
         'Warning',
         'InUse',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '@crosstie/kube'
 import { secretType } from '../connection/publish.js'
+import { defineProviderConfig } from '../definition/provider-config.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { inUseFinalizer, reconcileProviderConfig } from './controller.js'
-import { defineProviderConfig } from './define.js'
 import { readProviderConfig, UsageTracker } from './use.js'
 
 const kind = defineProviderConfig({ group: 'test.crossplane.io' })
@@ -63,21 +63,21 @@ for (const [name, { credentials, want }] of Object.entries(sources)) {
 test('a ProviderConfig in use is not deleted, and goes when nobody uses it any more', async () => {
   const events: string[] = []
   const api = new FakeApi()
-  const kit = { client: api, events: { event: (_: KubeObject, __: string, reason: string) => events.push(reason) } }
+  const runtime = { client: api, events: { event: (_: KubeObject, __: string, reason: string) => events.push(reason) } }
   await api.create(kind.type, config({ source: 'None' }))
   const managed = { apiVersion: 'x/v1', kind: 'VPC', metadata: { name: 'v', uid: 'u1' } }
   const tracker = new UsageTracker(api, kind)
   await tracker.track(managed, 'default')
   await tracker.track(managed, 'default')
-  await reconcileProviderConfig(kit, kind, { name: 'default' })
+  await reconcileProviderConfig(runtime, kind, { name: 'default' })
   const kept = api.peek(kind.type, { name: 'default' })!
   assert.deepEqual(kept.metadata.finalizers, [inUseFinalizer])
   assert.deepEqual(kept['status'], { users: 1 })
   await api.delete(kind.type, { name: 'default' })
-  assert.equal((await reconcileProviderConfig(kit, kind, { name: 'default' })).after, 'backoff')
+  assert.equal((await reconcileProviderConfig(runtime, kind, { name: 'default' })).after, 'backoff')
   assert.deepEqual(events, ['InUse'])
   await api.delete(kind.usageType, { name: 'u1' })
-  await reconcileProviderConfig(kit, kind, { name: 'default' })
+  await reconcileProviderConfig(runtime, kind, { name: 'default' })
   assert.equal(api.peek(kind.type, { name: 'default' }), undefined)
 })
 

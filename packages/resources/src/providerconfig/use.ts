@@ -8,10 +8,10 @@ import {
   type KubeObject,
   messageOf,
 } from '@crosstie/kube'
-import { labelValue } from '../claim/names.js'
 import { readSecretValue, revisionOf, type Secret, type SecretKey, secretType } from '../connection/publish.js'
-import { annotationOf, annotations, controllerReference } from '../managed/meta.js'
-import type { ProviderConfigKind, ProviderConfiguration } from './define.js'
+import type { ProviderConfigKind, ProviderConfiguration } from '../definition/provider-config.js'
+import { labelValue } from '../metadata/labels.js'
+import { annotationOf, annotations, controllerReference } from '../metadata/metadata.js'
 
 /** Where credentials may come from, beside Secrets. */
 export interface Surroundings {

@@ -1,15 +1,15 @@
-import type { ManagedKind } from '../definition/define.js'
-import { QUERY_LIMIT, QUERY_LIMIT_MAX } from '../definition/querycrd.js'
-import type { NamedSight } from '../external/reach.js'
-import { expressionFilter, type Filter, fieldFilter } from '../import/filter.js'
-import type { QuerySpec } from './kit.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { QUERY_LIMIT, QUERY_LIMIT_MAX } from '../definition/query.js'
+import { expressionFilter, type Filter, fieldFilter } from './filter.js'
+import type { NamedResource } from './list-external.js'
+import type { QuerySpec } from './runtime.js'
 
 /** What a query found. */
 export interface Chosen {
   /** All that match, even those beyond the limit. */
   readonly count: number
   /** Those to own, in the order of their external names. */
-  readonly matches: readonly NamedSight[]
+  readonly matches: readonly NamedResource[]
   readonly truncated: boolean
   /** What people should know of the filter. */
   readonly note: string
@@ -19,7 +19,7 @@ export interface Chosen {
 export function choose(
   kind: ManagedKind,
   { filter = {}, limit = QUERY_LIMIT }: QuerySpec,
-  all: readonly NamedSight[],
+  all: readonly NamedResource[],
 ): Chosen {
   const fields = Object.entries(filter.matchFields ?? {}).map(([path, wanted]) => fieldFilter(kind, path, wanted))
   const expression = filter.expression ? expressionFilter(filter.expression) : undefined

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { Controller } from '@crosstie/controller'
 import { equal, groupResource, type KubeObject, systemClock } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { unlimited } from '../external/budget.js'
-import type { ManagedOptions } from '../managed/kit.js'
-import { controllerOf, desiredStateChanged, isDeleted } from '../managed/meta.js'
+import type { ManagedOptions } from '../managed/runtime.js'
+import { controllerOf, desiredStateChanged, isDeleted } from '../metadata/metadata.js'
 import { UsageTracker } from '../providerconfig/use.js'
-import { type QueryKit, specOf } from './kit.js'
 import { reconcileQuery } from './reconcile.js'
+import { type QueryRuntime, specOf } from './runtime.js'
 
 export type QueryOptions = Pick<ManagedOptions, 'client' | 'events' | 'clock' | 'metrics' | 'budgets' | 'surroundings'>
 
@@ -21,7 +21,7 @@ export function queryController(kind: ManagedKind, options: QueryOptions): Contr
     readFile: (path: string) => readFile(path, 'utf8'),
     ...options.surroundings,
   }
-  const kit: QueryKit = {
+  const runtime: QueryRuntime = {
     kind,
     query,
     client,
@@ -38,7 +38,7 @@ export function queryController(kind: ManagedKind, options: QueryOptions): Contr
   return {
     name: groupResource(query.type),
     type: query.type,
-    reconcile: (key, signal) => reconcileQuery(kit, key, signal),
+    reconcile: (key, signal) => reconcileQuery(runtime, key, signal),
     wakes: (before, after) => !before || desiredStateChanged(before, after),
     watches: [{ type: kind.type, concerns: (object) => ownerToWake(query.type.kind, object) }],
   }

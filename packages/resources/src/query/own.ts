@@ -8,8 +8,6 @@ import {
   type Json,
   type KubeObject,
 } from '@crosstie/kube'
-import type { NamedSight } from '../external/reach.js'
-import { nameFor } from '../import/names.js'
 import {
   annotations,
   controllerOf,
@@ -17,8 +15,10 @@ import {
   externalNameOf,
   isDeleted,
   queryLabel,
-} from '../managed/meta.js'
-import { type QueryKit, type QuerySpec, specOf } from './kit.js'
+} from '../metadata/metadata.js'
+import type { NamedResource } from './list-external.js'
+import { nameFor } from './names.js'
+import { type QueryRuntime, type QuerySpec, specOf } from './runtime.js'
 
 export interface Match {
   readonly externalName: string
@@ -41,14 +41,14 @@ const AT_ONCE = 8
  * no longer. Only objects of this query are touched, and nothing outside.
  */
 export async function own(
-  kit: QueryKit,
+  runtime: QueryRuntime,
   query: KubeObject,
-  matches: readonly NamedSight[],
+  matches: readonly NamedResource[],
   signal: AbortSignal,
 ): Promise<Owned> {
-  const wanted = new Map(matches.map(({ externalName }) => [externalName, objectFor(kit, query, externalName)]))
+  const wanted = new Map(matches.map(({ externalName }) => [externalName, objectFor(runtime, query, externalName)]))
   const labelSelector = `${queryLabel}=${query.metadata.uid}`
-  const { items } = await kit.client.list(kit.kind.type, { labelSelector, signal })
+  const { items } = await runtime.client.list(runtime.kind.type, { labelSelector, signal })
   const held = new Map<string, KubeObject>()
   const gone: KubeObject[] = []
   for (const object of items.filter((each) => isOurs(query, each))) {
@@ -56,13 +56,13 @@ export async function own(
     if (ours && !isDeleted(object) && isSame(ours, object)) held.set(externalNameOf(object), object)
     else gone.push(object)
   }
-  await inTurns(gone, (object) => letGo(kit, object, signal))
+  await inTurns(gone, (object) => letGo(runtime, object, signal))
   const taken: string[] = []
   let unfinished = gone.some(({ metadata }) =>
     [...wanted.values()].some((ours) => ours.metadata.name === metadata.name),
   )
   await inTurns([...wanted], async ([externalName, object]) => {
-    const outcome = await keep(kit, query, object, held.get(externalName), signal)
+    const outcome = await keep(runtime, query, object, held.get(externalName), signal)
     if (outcome === 'taken') taken.push(object.metadata.name!)
     if (outcome === 'later') unfinished = true
   })
@@ -89,7 +89,7 @@ function isSame(wanted: KubeObject, object: KubeObject): boolean {
   return identifiers.every(([name, value]) => equal(value, theirs.forProvider?.[name]))
 }
 
-function objectFor({ kind }: QueryKit, query: KubeObject, externalName: string): KubeObject {
+function objectFor({ kind }: QueryRuntime, query: KubeObject, externalName: string): KubeObject {
   const { forProvider = {}, providerConfigRef, template }: QuerySpec = specOf(query)
   const { labels = {}, annotations: notes = {} } = template?.metadata ?? {}
   return {
@@ -110,7 +110,7 @@ function objectFor({ kind }: QueryKit, query: KubeObject, externalName: string):
 }
 
 /** Deletes the object that we read, and no other that has its name by now. */
-async function letGo({ kind, client }: QueryKit, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
+async function letGo({ kind, client }: QueryRuntime, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
   if (metadata.deletionTimestamp) return
   await client
     .delete(kind.type, { name: metadata.name! }, { preconditions: { uid: metadata.uid! }, signal })
@@ -120,14 +120,14 @@ async function letGo({ kind, client }: QueryKit, { metadata }: KubeObject, signa
 type Kept = 'kept' | 'taken' | 'later'
 
 async function keep(
-  kit: QueryKit,
+  runtime: QueryRuntime,
   query: KubeObject,
   wanted: KubeObject,
   held: KubeObject | undefined,
   signal: AbortSignal,
 ): Promise<Kept> {
-  const { kind, client } = kit
-  if (held) return await mend(kit, wanted, held, signal)
+  const { kind, client } = runtime
+  if (held) return await mend(runtime, wanted, held, signal)
   try {
     await client.create(kind.type, wanted, { signal })
     return 'kept'
@@ -137,11 +137,11 @@ async function keep(
   const there = await client.get(kind.type, { name: wanted.metadata.name! }, { signal }).catch(ignoring(isNotFound))
   if (!there || isDeleted(there)) return 'later'
   if (!isOurs(query, there)) return 'taken'
-  return await mend(kit, wanted, there, signal)
+  return await mend(runtime, wanted, there, signal)
 }
 
 /** What somebody changed in one of ours is put right again; what they added stays. */
-async function mend(kit: QueryKit, wanted: KubeObject, held: KubeObject, signal: AbortSignal): Promise<Kept> {
+async function mend(runtime: QueryRuntime, wanted: KubeObject, held: KubeObject, signal: AbortSignal): Promise<Kept> {
   const { labels, annotations: notes } = wanted.metadata
   const spec = held['spec'] as { managementPolicies?: unknown; providerConfigRef?: { name?: string } }
   const { managementPolicies, providerConfigRef } = wanted['spec'] as typeof spec
@@ -156,8 +156,8 @@ async function mend(kit: QueryKit, wanted: KubeObject, held: KubeObject, signal:
     spec: { managementPolicies, ...(providerConfigRef ? { providerConfigRef } : {}) },
   }
   try {
-    await kit.client.patch(
-      kit.kind.type,
+    await runtime.client.patch(
+      runtime.kind.type,
       { name: held.metadata.name! },
       { type: 'merge', patch: patch as unknown as Json },
       { signal },

@@ -12,13 +12,13 @@ import {
   setConditions,
   timestamp,
 } from '@crosstie/kube'
-import { listExternal } from '../external/reach.js'
-import { FilterError } from '../import/filter.js'
-import { conditions } from '../managed/conditions.js'
-import { isDeleted, isPaused, positiveDuration } from '../managed/meta.js'
+import { isDeleted, isPaused, positiveDuration } from '../metadata/metadata.js'
+import { conditions } from '../status/conditions.js'
 import { type Chosen, choose } from './choose.js'
-import { type QueryKit, specOf } from './kit.js'
+import { FilterError } from './filter.js'
+import { listExternal } from './list-external.js'
 import { type Owned, own } from './own.js'
+import { type QueryRuntime, specOf } from './runtime.js'
 
 const SHORTEST_SECONDS = 1
 const USUAL_SECONDS = 60
@@ -28,37 +28,37 @@ const USUAL_SECONDS = 60
  * match. While looking fails everything stays as it is: not to see something
  * is no proof that it is gone.
  */
-export async function reconcileQuery(kit: QueryKit, key: ObjectKey, signal: AbortSignal): Promise<Next> {
-  const query = await kit.client.get(kit.query.type, key, { signal }).catch(ignoring(isNotFound))
+export async function reconcileQuery(runtime: QueryRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
+  const query = await runtime.client.get(runtime.query.type, key, { signal }).catch(ignoring(isNotFound))
   // What it owns goes with it, by its owner reference.
   if (!query || isDeleted(query)) return { after: 'never' }
   if (isPaused(query)) {
-    await report(kit, query, {}, [conditions.reconcilePaused()], signal)
+    await report(runtime, query, {}, [conditions.reconcilePaused()], signal)
     return { after: 'never' }
   }
   try {
-    return await refresh(kit, query, signal)
+    return await refresh(runtime, query, signal)
   } catch (error) {
     if (isConflict(error)) return { after: 'backoff' }
     const message = messageOf(error)
-    kit.events.event(query, 'Warning', 'CannotRefresh', message)
-    await report(kit, query, {}, [conditions.unavailable(), conditions.reconcileError(message)], signal)
+    runtime.events.event(query, 'Warning', 'CannotRefresh', message)
+    await report(runtime, query, {}, [conditions.unavailable(), conditions.reconcileError(message)], signal)
     // What is wrong with a filter is for its author to mend, and waiting changes nothing.
     return error instanceof FilterError ? { after: 'never' } : { after: 'backoff' }
   }
 }
 
-async function refresh(kit: QueryKit, query: KubeObject, signal: AbortSignal): Promise<Next> {
+async function refresh(runtime: QueryRuntime, query: KubeObject, signal: AbortSignal): Promise<Next> {
   const spec = specOf(query)
   // Before anybody is called: a filter that makes no sense need not cost a call.
-  choose(kit.kind, spec, [])
-  await kit.usages?.track(query, spec.providerConfigRef?.name ?? 'default', signal)
-  const all = await listExternal(kit.reach, kit.kind, query, signal)
-  const chosen = choose(kit.kind, spec, all)
-  const owned = await own(kit, query, chosen.matches, signal)
+  choose(runtime.kind, spec, [])
+  await runtime.usages?.track(query, spec.providerConfigRef?.name ?? 'default', signal)
+  const all = await listExternal(runtime.reach, runtime.kind, query, signal)
+  const chosen = choose(runtime.kind, spec, all)
+  const owned = await own(runtime, query, chosen.matches, signal)
   const { count, truncated } = chosen
-  const synced = { ...conditions.reconcileSuccess(), ...said(notes(kit, chosen, owned)) }
-  await report(kit, query, { count, truncated, matches: owned.matches }, [conditions.available(), synced], signal)
+  const synced = { ...conditions.reconcileSuccess(), ...said(notes(runtime, chosen, owned)) }
+  await report(runtime, query, { count, truncated, matches: owned.matches }, [conditions.available(), synced], signal)
   if (owned.unfinished) return { after: 'backoff' }
   return { after: 'poll', seconds: intervalOf(spec.refreshInterval) }
 }
@@ -68,7 +68,7 @@ function intervalOf(text = ''): number {
   return duration === undefined ? USUAL_SECONDS : Math.max(SHORTEST_SECONDS, Number(duration) / 1e9)
 }
 
-function notes({ kind }: QueryKit, { note, count, matches, truncated }: Chosen, { taken }: Owned): string {
+function notes({ kind }: QueryRuntime, { note, count, matches, truncated }: Chosen, { taken }: Owned): string {
   const kindName = kind.type.kind
   return [
     note,
@@ -83,7 +83,7 @@ const said = (message: string): { message?: string } => (message === '' ? {} : {
 
 /** Writes the status, if it says anything new. */
 async function report(
-  kit: QueryKit,
+  runtime: QueryRuntime,
   query: KubeObject,
   found: Readonly<Record<string, unknown>>,
   saying: readonly Condition[],
@@ -96,7 +96,7 @@ async function report(
   const set = setConditions(held, ...wanted)
   const unchanged = Object.entries(found).every(([name, value]) => equal(value, old[name]))
   if (set === held && unchanged) return
-  const lastTransitionTime = timestamp(kit.clock.now())
+  const lastTransitionTime = timestamp(runtime.clock.now())
   const status = {
     ...old,
     ...found,
@@ -105,5 +105,5 @@ async function report(
   }
   // When it was deleted while we looked there is nobody to tell.
   const write = { subresource: 'status', signal }
-  await kit.client.update(kit.query.type, { ...query, status }, write).catch(ignoring(isNotFound))
+  await runtime.client.update(runtime.query.type, { ...query, status }, write).catch(ignoring(isNotFound))
 }

@@ -8,7 +8,7 @@ import {
   type OwnerReference,
   type ResourceType,
 } from '@crosstie/kube'
-import { externalNameOf, haveSameController } from '../managed/meta.js'
+import { externalNameOf, haveSameController } from '../metadata/metadata.js'
 
 /** A reference to another object, and when and how strictly it is resolved. */
 export interface ObjectReference {

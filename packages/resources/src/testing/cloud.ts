@@ -1,9 +1,9 @@
 import { type Clock, equal } from '@crosstie/kube'
-import { AlreadyExistsError, ThrottledError } from '../external/external.js'
+import { AlreadyExistsError, ThrottledError } from '../definition/external.js'
 
 /** What the API of a simulated provider offers. */
 export interface CloudCapabilities {
-  readonly names: 'chosen' | 'assigned'
+  readonly naming: 'user-chosen' | 'provider-assigned'
   /** Resources carry tags, and can be looked up by them. */
   readonly tags: boolean
   /** A create with a token that was used before gives what that one made, and is refused when it asks for something else. */
@@ -79,15 +79,15 @@ export class SimulatedCloud {
     readonly token: string
   }): Promise<CloudResource> {
     return await this.#call('create', () => {
-      const { names, tokens, tags, clock, consistencySeconds = 0, createSeconds = 0 } = this.options
+      const { naming, tokens, tags, clock, consistencySeconds = 0, createSeconds = 0 } = this.options
       const token = tokens ? wanted.token : undefined
       const known = token === undefined ? undefined : this.#resources.get(this.#tokens.get(token) ?? '')
       if (known) {
         if (!equal(known.asked, wanted.values)) throw new Error('the token was used before, for something else')
         return known
       }
-      const name = names === 'chosen' ? wanted.name : `${wanted.region}-${String(++this.#made).padStart(4, '0')}`
-      if (names === 'chosen') this.#made++
+      const name = naming === 'user-chosen' ? wanted.name : `${wanted.region}-${String(++this.#made).padStart(4, '0')}`
+      if (naming === 'user-chosen') this.#made++
       if (this.#resources.has(name)) {
         this.#made--
         throw new AlreadyExistsError(`${name} exists already`)

@@ -2,7 +2,7 @@ import { SimulatedCloud } from './cloud.js'
 import { kindContract } from './contract.js'
 import { thingOf } from './thing.js'
 
-for (const names of ['chosen', 'assigned'] as const) {
+for (const naming of ['user-chosen', 'provider-assigned'] as const) {
   for (const [tags, tokens, list] of [
     [true, true, true],
     [false, true, false],
@@ -10,11 +10,11 @@ for (const names of ['chosen', 'assigned'] as const) {
     [true, false, false],
   ] as const) {
     kindContract(
-      `a cloud with ${names} names${tags ? ', tags' : ''}${tokens ? ', tokens' : ''}${list ? ', list' : ''}`,
+      `a cloud with ${naming} names${tags ? ', tags' : ''}${tokens ? ', tokens' : ''}${list ? ', list' : ''}`,
       async () => {
         let now = Date.UTC(2026, 0, 1)
         const clock = { now: () => now }
-        const cloud = new SimulatedCloud({ names, tags, tokens, list, clock, consistencySeconds: 3, createSeconds: 8 })
+        const cloud = new SimulatedCloud({ naming, tags, tokens, list, clock, consistencySeconds: 3, createSeconds: 8 })
         return {
           kind: thingOf(cloud),
           example: { region: 'r1', flavor: 'sweet', size: 2 },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersionOf, type Client, conditionsOf, type KubeObject } from '@crosstie/kube'
-import type { ManagedKind } from '../definition/define.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { managedController } from '../managed/controller.js'
-import { UncertainError } from '../managed/create.js'
-import { externalNameOf } from '../managed/meta.js'
+import { UncertainError } from '../managed/create/create.js'
+import { externalNameOf } from '../metadata/metadata.js'
 import { FakeApi } from './fakeapi.js'
 
 /** What a kind is tried against: an emulator, a sandbox account, or the simulated cloud. */

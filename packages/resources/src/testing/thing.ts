@@ -1,7 +1,7 @@
-import { defineManaged, type ManagedKind } from '../definition/define.js'
+import { absent, present } from '../definition/external.js'
+import { defineManaged, type ManagedKind } from '../definition/managed.js'
+import type { ProviderConfigKind, ProviderConfiguration } from '../definition/provider-config.js'
 import { s } from '../definition/schema.js'
-import { absent, present } from '../external/external.js'
-import type { ProviderConfigKind, ProviderConfiguration } from '../providerconfig/define.js'
 import type { Cloud, CloudResource } from './cloud.js'
 
 const parameters = s.object({
@@ -41,8 +41,8 @@ export function thingOf(
     readonly connected?: (config: ProviderConfiguration | undefined) => void
   } = {},
 ): ManagedKind {
-  const { names, tokens, tags, list, consistencySeconds } = cloud.options
-  const sight = (resource: CloudResource & { readonly ready?: boolean }) =>
+  const { naming, tokens, tags, list, consistencySeconds } = cloud.options
+  const observed = (resource: CloudResource & { readonly ready?: boolean }) =>
     present({
       externalName: resource.name,
       ready: resource.ready ?? false,
@@ -61,7 +61,7 @@ export function thingOf(
     kind: more.kind ?? 'Thing',
     parameters,
     observation,
-    name: names,
+    naming: naming,
     token: tokens,
     tags: tags ? { field: 'tags' } : undefined,
     consistencySeconds: more.consistencySeconds ?? (consistencySeconds ?? 0) + 5,
@@ -73,7 +73,7 @@ export function thingOf(
     async observe({ client: { cloud: client }, externalName, tags: wanted }) {
       if (externalName === '' && !wanted) return absent
       const found = externalName !== '' ? await client.get(externalName) : (await client.list(wanted))[0]
-      return found ? sight(found) : absent
+      return found ? observed(found) : absent
     },
     async create({ client: { cloud: client, changing }, externalName, forProvider, token, tags: wanted }) {
       changing()
@@ -93,7 +93,7 @@ export function thingOf(
     },
     list: list
       ? async ({ client: { cloud: client }, tags: wanted }) =>
-          (await client.list(wanted)).map((resource) => sight(resource))
+          (await client.list(wanted)).map((resource) => observed(resource))
       : undefined,
   })
 }

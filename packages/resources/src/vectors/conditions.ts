@@ -6,7 +6,7 @@ import {
   setConditions,
   systemConditionTypes,
 } from '@crosstie/kube'
-import { conditions as constructors } from '../managed/conditions.js'
+import { conditions as constructors } from '../status/conditions.js'
 import type { Report, Vector } from './report.js'
 
 /** conditions.json. Times are small numbers there; ours are text. */

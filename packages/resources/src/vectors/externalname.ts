@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
 import { publishConnection, type Secret, secretType } from '../connection/publish.js'
 import { s } from '../definition/schema.js'
-import { emptyFields } from '../managed/difference.js'
+import { emptyFields } from '../managed/observe/difference.js'
 import {
   annotations,
   createdWithin,
@@ -17,7 +17,7 @@ import {
   withControllerReference,
   withFinalizer,
   withoutFinalizer,
-} from '../managed/meta.js'
+} from '../metadata/metadata.js'
 import { FakeApi } from '../testing/fakeapi.js'
 import { runCriticalAnnotations, runNameAsExternalName } from './notes.js'
 import { faultError } from './reference.js'

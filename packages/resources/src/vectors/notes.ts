@@ -1,7 +1,7 @@
 import { apiVersionOf, conditionsOf, equal, type KubeObject } from '@crosstie/kube'
-import { kitFor } from '../managed/kit.js'
-import { annotations, externalNameOf, finalizer } from '../managed/meta.js'
 import { reconcile } from '../managed/reconcile.js'
+import { kindRuntimeFor } from '../managed/runtime.js'
+import { annotations, externalNameOf, finalizer } from '../metadata/metadata.js'
 import { FakeApi, type FakeRequest } from '../testing/fakeapi.js'
 import { faultError } from './reference.js'
 import type { Report, Vector } from './report.js'
@@ -34,8 +34,8 @@ async function turnOf(c: Vector, name: string, notes: Vector, before: (request: 
     metadata: { ...key, uid: 'uid-w', generation: 1, ...held, annotations: notes },
     spec: { managementPolicies: ['*'], forProvider: {} },
   })
-  const kit = kitFor(kindOf(c, external.external), { client: api, clock: { now: () => NOW } })
-  await reconcile(kit, key, AbortSignal.timeout(60_000))
+  const runtime = kindRuntimeFor(kindOf(c, external.external), { client: api, clock: { now: () => NOW } })
+  await reconcile(runtime, key, AbortSignal.timeout(60_000))
   const stored = api.peek(type, key)!
   const synced = conditionsOf(stored).find((condition) => condition.type === 'Synced' && condition.status === 'False')
   return { api, stored, external, error: synced?.message }

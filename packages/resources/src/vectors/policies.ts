@@ -1,6 +1,6 @@
 import { equal, stringify } from '@crosstie/kube'
 import { policyNames } from '../definition/policies.js'
-import { policiesOf } from '../managed/policy.js'
+import { policiesOf } from '../managed/policy/policy.js'
 import type { Report, Vector } from './report.js'
 
 /** policies.json: what each set of policies allows. */

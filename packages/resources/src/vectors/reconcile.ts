@@ -1,10 +1,11 @@
+import type { Next } from '@crosstie/controller'
 import { equal, type KubeObject, stringify, timestamp } from '@crosstie/kube'
 import { type Secret, secretType } from '../connection/publish.js'
+import { reservationType } from '../definition/reservation.js'
 import { lateInitManager } from '../managed/act.js'
-import { kitFor, type Next } from '../managed/kit.js'
-import { annotations, parseTime } from '../managed/meta.js'
 import { reconcile } from '../managed/reconcile.js'
-import { reservationType } from '../reservation/define.js'
+import { kindRuntimeFor } from '../managed/runtime.js'
+import { annotations, parseTime } from '../metadata/metadata.js'
 import { FakeApi, type FakeRequest } from '../testing/fakeapi.js'
 import { faultError } from './reference.js'
 import type { Report, Vector } from './report.js'
@@ -99,7 +100,7 @@ class CaseWorld {
   async #reconcile(): Promise<Vector> {
     const options = (this.#c['options'] ?? {}) as Vector
     const adds = options['pollIntervalHookAddsSeconds'] as number | undefined
-    const kit = kitFor(kindOf(this.#c, this.#external.external), {
+    const runtime = kindRuntimeFor(kindOf(this.#c, this.#external.external), {
       client: this.#api,
       clock: { now: () => this.#now },
       events: { event: (_, type, reason) => this.#events.push(`${type} ${reason}`) },
@@ -109,7 +110,7 @@ class CaseWorld {
       ...(adds === undefined ? {} : { adjustPoll: (_: KubeObject, seconds: number) => seconds + adds }),
     })
     try {
-      return classOf(await reconcile(kit, keyOf(this.#c), AbortSignal.timeout(60_000)))
+      return classOf(await reconcile(runtime, keyOf(this.#c), AbortSignal.timeout(60_000)))
     } catch {
       return { class: 'error' }
     }

@@ -6,7 +6,7 @@ import {
   type ResourceType,
   StatusError,
 } from '@crosstie/kube'
-import { annotations } from '../managed/meta.js'
+import { annotations } from '../metadata/metadata.js'
 import { extractor, type Referrer, resolveMany, resolveOne, UnresolvedError } from '../reference/resolve.js'
 import type { Report, Vector } from './report.js'
 

@@ -1,5 +1,5 @@
 import { type Condition, equal, sameCondition } from '@crosstie/kube'
-import { policiesOf } from '../managed/policy.js'
+import { policiesOf } from '../managed/policy/policy.js'
 import type { Vector } from './report.js'
 import { readyCondition } from './world.js'
 

@@ -1,11 +1,11 @@
 import { type Condition, type KubeObject, type ResourceType, timestamp } from '@crosstie/kube'
 import { type Secret, secretType } from '../connection/publish.js'
-import type { ManagedKind } from '../definition/define.js'
+import type { Observed } from '../definition/external.js'
+import type { ManagedKind } from '../definition/managed.js'
 import { s } from '../definition/schema.js'
-import type { Sight } from '../external/external.js'
-import { conditions } from '../managed/conditions.js'
-import { annotations, externalNameOf } from '../managed/meta.js'
-import { listOf } from '../managed/policy.js'
+import { listOf } from '../managed/policy/policy.js'
+import { annotations, externalNameOf } from '../metadata/metadata.js'
+import { conditions } from '../status/conditions.js'
 import type { FakeApi } from '../testing/fakeapi.js'
 import { faultError, kubeObject } from './reference.js'
 import type { Vector } from './report.js'
@@ -44,7 +44,7 @@ export function kindOf(c: Vector, external: ManagedKind['external']): ManagedKin
     classType: type,
     parameters: parametersOf(type),
     observation: s.object({ state: s.string() }).node,
-    name: options['noInitializers'] ? 'assigned' : 'chosen',
+    naming: options['noInitializers'] ? 'provider-assigned' : 'user-chosen',
     naturalKey: options['deterministicExternalName'] ?? false,
     idempotentCreate: false,
     token: false,
@@ -167,7 +167,7 @@ export class ScriptedExternal {
       this.#call('Connect', managed, this.script['connectError'])
       return { [Symbol.asyncDispose]: () => this.#disconnect() }
     },
-    observe: async ({ managed }: { managed: KubeObject }): Promise<Sight> => {
+    observe: async ({ managed }: { managed: KubeObject }): Promise<Observed> => {
       const { script } = this
       this.#call('Observe', managed, script['observeError'])
       const details = script['observeDetails'] ? { connection: script['observeDetails'] } : {}

@@ -46,7 +46,7 @@ export const autoScalingGroup = defineManaged({
   shortNames: ['asg'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {

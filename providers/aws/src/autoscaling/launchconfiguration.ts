@@ -95,7 +95,7 @@ export const launchConfiguration = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   providerConfig,
   permissions: {
     Observe: ['autoscaling:DescribeLaunchConfigurations'],

@@ -39,7 +39,7 @@ export const table = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -67,14 +67,14 @@ export const table = defineManaged({
     if (externalName === '') return absent
     const found = await describe(client, externalName, abortSignal)
     if (!found) return absent
-    const sight = await sightOf(client, found, region, abortSignal)
+    const observed = await sightOf(client, found, region, abortSignal)
     // Nobody asks for a policy that nobody wrote.
-    if (!resourcePolicy || !sight.exists) return sight
+    if (!resourcePolicy || !observed.exists) return observed
     const ResourceArn = found.TableArn
     const policy = await unlessNotFound(client.send(new GetResourcePolicyCommand({ ResourceArn }), { abortSignal }))
     return {
-      ...sight,
-      atProvider: { ...sight.atProvider, ...(policy?.Policy ? { resourcePolicy: policy.Policy } : {}) },
+      ...observed,
+      atProvider: { ...observed.atProvider, ...(policy?.Policy ? { resourcePolicy: policy.Policy } : {}) },
     }
   },
 
@@ -133,11 +133,11 @@ export const table = defineManaged({
   // The list tells names only.
   async list({ client, forProvider: { region }, signal: abortSignal }) {
     const names = await collect(paginateListTables({ client }, {}, { abortSignal }), (page) => page.TableNames)
-    const sights = await eachOf(names, async (name) => {
+    const observed = await eachOf(names, async (name) => {
       const found = await describe(client, name, abortSignal)
       return found ? [await sightOf(client, found, region, abortSignal)] : []
     })
-    return sights.flat()
+    return observed.flat()
   },
 })
 

@@ -44,7 +44,7 @@ export const internetGateway = defineManaged({
   shortNames: ['igw'],
   parameters,
   observation,
-  name: 'assigned',
+  naming: 'provider-assigned',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -60,13 +60,13 @@ export const internetGateway = defineManaged({
   async observe({ client, externalName, forProvider, tags, signal }) {
     const Filters = filtersFor('internet-gateway-id', externalName, tags)
     const found = Filters && (await find(client, Filters, signal))
-    return found ? sight(forProvider.region, found) : absent
+    return found ? observed(forProvider.region, found) : absent
   },
 
   async list({ client, forProvider, tags, signal: abortSignal }) {
     const pages = paginateDescribeInternetGateways({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
     const all = await collect(pages, ({ InternetGateways }) => InternetGateways)
-    return all.map((found) => sight(forProvider.region, found))
+    return all.map((found) => observed(forProvider.region, found))
   },
 
   async create({ client, forProvider, tags, signal: abortSignal }) {
@@ -92,7 +92,7 @@ export const internetGateway = defineManaged({
   },
 })
 
-function sight(region: string, found: InternetGateway) {
+function observed(region: string, found: InternetGateway) {
   const { Attachments = [] } = found
   return present({
     externalName: found.InternetGatewayId!,

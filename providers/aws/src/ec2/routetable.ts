@@ -82,7 +82,7 @@ export const routeTable = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'assigned',
+  naming: 'provider-assigned',
   token: true,
   tags: { field: 'tags' },
   providerConfig,
@@ -115,13 +115,13 @@ export const routeTable = defineManaged({
   async observe({ client, externalName, forProvider, tags, signal }) {
     const Filters = filtersFor('route-table-id', externalName, tags)
     const found = Filters && (await find(client, Filters, signal))
-    return found ? sight(forProvider.region, found) : absent
+    return found ? observed(forProvider.region, found) : absent
   },
 
   async list({ client, forProvider, tags, signal: abortSignal }) {
     const pages = paginateDescribeRouteTables({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
     const all = await collect(pages, ({ RouteTables }) => RouteTables)
-    return all.map((found) => sight(forProvider.region, found))
+    return all.map((found) => observed(forProvider.region, found))
   },
 
   async create({ client, forProvider, token, tags, signal: abortSignal }) {
@@ -155,7 +155,7 @@ export const routeTable = defineManaged({
   },
 })
 
-function sight(region: string, found: RouteTable) {
+function observed(region: string, found: RouteTable) {
   const { Associations = [], Routes = [] } = found
   const routes = routesOf(Routes)
   return present({

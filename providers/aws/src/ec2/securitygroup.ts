@@ -53,7 +53,7 @@ export const securityGroup = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'assigned',
+  naming: 'provider-assigned',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -84,13 +84,13 @@ export const securityGroup = defineManaged({
   async observe({ client, externalName, forProvider, tags, signal }) {
     const Filters = filtersFor('group-id', externalName, tags)
     const found = Filters && (await find(client, { Filters }, signal))
-    return found ? sight(forProvider.region, found) : absent
+    return found ? observed(forProvider.region, found) : absent
   },
 
   async list({ client, forProvider, tags, signal: abortSignal }) {
     const pages = paginateDescribeSecurityGroups({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
     const all = await collect(pages, ({ SecurityGroups }) => SecurityGroups)
-    return all.map((found) => sight(forProvider.region, found))
+    return all.map((found) => observed(forProvider.region, found))
   },
 
   async create({ client, forProvider, tags, signal: abortSignal }) {
@@ -120,7 +120,7 @@ export const securityGroup = defineManaged({
   },
 })
 
-function sight(region: string, found: SecurityGroup) {
+function observed(region: string, found: SecurityGroup) {
   const id = found.GroupId!
   return present({
     externalName: id,

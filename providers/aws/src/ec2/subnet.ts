@@ -87,7 +87,7 @@ export const subnet = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'assigned',
+  naming: 'provider-assigned',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -110,12 +110,12 @@ export const subnet = defineManaged({
     const Filters = filtersFor('subnet-id', externalName, tags)
     if (!Filters) return absent
     const { Subnets: [found] = [] } = await client.send(new DescribeSubnetsCommand({ Filters }), { abortSignal })
-    return found ? sight(forProvider.region, found) : absent
+    return found ? observed(forProvider.region, found) : absent
   },
 
   async list({ client, forProvider, tags, signal: abortSignal }) {
     const pages = paginateDescribeSubnets({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
-    return (await collect(pages, ({ Subnets }) => Subnets)).map((found) => sight(forProvider.region, found))
+    return (await collect(pages, ({ Subnets }) => Subnets)).map((found) => observed(forProvider.region, found))
   },
 
   async create({ client, forProvider, tags, signal: abortSignal }) {
@@ -152,7 +152,7 @@ export const subnet = defineManaged({
   },
 })
 
-function sight(region: string, found: Subnet) {
+function observed(region: string, found: Subnet) {
   const ipv6 = ipv6Of(found)
   const names = found.PrivateDnsNameOptionsOnLaunch
   return present({

@@ -105,7 +105,7 @@ export const vpc = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'assigned',
+  naming: 'provider-assigned',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -122,7 +122,7 @@ export const vpc = defineManaged({
     const Filters = filtersFor('vpc-id', externalName, tags)
     if (!Filters) return absent
     const { Vpcs: [found] = [] } = await client.send(new DescribeVpcsCommand({ Filters }), { abortSignal })
-    return found ? await sight(client, forProvider.region, found, abortSignal) : absent
+    return found ? await observed(client, forProvider.region, found, abortSignal) : absent
   },
 
   async list({ client, forProvider, tags, signal: abortSignal }) {
@@ -130,7 +130,7 @@ export const vpc = defineManaged({
     const found = []
     // One after the other: their attributes take calls of their own, and a region has few VPCs.
     for (const each of await collect(pages, ({ Vpcs }) => Vpcs)) {
-      found.push(await sight(client, forProvider.region, each, abortSignal))
+      found.push(await observed(client, forProvider.region, each, abortSignal))
     }
     return found
   },
@@ -175,7 +175,7 @@ export const vpc = defineManaged({
   },
 })
 
-async function sight(client: EC2Client, region: string, found: Vpc, abortSignal: AbortSignal) {
+async function observed(client: EC2Client, region: string, found: Vpc, abortSignal: AbortSignal) {
   const attributes = await attributesOf(client, found.VpcId!, abortSignal)
   return present({
     externalName: found.VpcId!,

@@ -38,7 +38,7 @@ export const cluster = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   token: true,
   tags: { field: 'tags' },
   providerConfig,

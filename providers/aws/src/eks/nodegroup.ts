@@ -36,7 +36,7 @@ export const nodeGroup = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   token: true,
   tags: { field: 'tags' },
   providerConfig,

@@ -75,7 +75,7 @@ export const role = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {
@@ -109,7 +109,7 @@ export const role = defineManaged({
   async observe({ client, externalName: RoleName, signal: abortSignal }) {
     const found = await unlessNotFound(client.send(new GetRoleCommand({ RoleName }), { abortSignal }))
     if (!found?.Role) return absent
-    return sight(found.Role, found.Role, await policiesOf(client, RoleName, abortSignal))
+    return observed(found.Role, found.Role, await policiesOf(client, RoleName, abortSignal))
   },
 
   /** Two lists: the one has what the other leaves out. */
@@ -126,7 +126,7 @@ export const role = defineManaged({
         policyDocument: readable(PolicyDocument),
       }))
       const managedPolicyArns = (detail.AttachedManagedPolicies ?? []).map(({ PolicyArn }) => PolicyArn ?? '').sort()
-      return [sight(each, detail, { inlinePolicies: inlinePolicies.sort(byPolicyName), managedPolicyArns })]
+      return [observed(each, detail, { inlinePolicies: inlinePolicies.sort(byPolicyName), managedPolicyArns })]
     })
   },
 
@@ -182,7 +182,7 @@ interface Policies {
 const nothing: Policies = { inlinePolicies: [], managedPolicyArns: [] }
 
 /** Of a role, what only `ListRoles` tells, and what only the details tell; a look tells both. */
-function sight(
+function observed(
   told: Role,
   more: Pick<Role, 'PermissionsBoundary' | 'Tags' | 'AssumeRolePolicyDocument'>,
   policies: Policies,

@@ -46,7 +46,7 @@ export const dbInstance = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {

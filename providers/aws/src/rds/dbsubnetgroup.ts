@@ -55,7 +55,7 @@ export const dbSubnetGroup = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags' },
   providerConfig,
   permissions: {

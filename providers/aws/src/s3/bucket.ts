@@ -33,7 +33,7 @@ export const bucket = defineManaged({
   categories: ['crossplane', 'managed', 'aws'],
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   tags: { field: 'tags', setAfterCreate: true },
   providerConfig,
   permissions: {

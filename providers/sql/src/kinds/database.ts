@@ -1,7 +1,7 @@
 import { absent, defineManaged, type Listed, PartialCreateError, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { ident, literal } from '../server/quote.js'
-import { connect, type Facts, type Server, versionText } from '../server/server.js'
+import { connect, type Server, type ServerFacts, versionText } from '../server/server.js'
 import { connectionTo } from '../server/target.js'
 import { forbiddenDatabase } from './forbidden.js'
 import { configurationParameters, parametersIn, settingStatements } from './settings.js'
@@ -136,7 +136,7 @@ const providers: Readonly<Record<string, 'libc' | 'icu' | 'builtin'>> = { c: 'li
 /** A drop that was interrupted leaves a database of this many sessions, which can only be dropped. */
 const INVALID = -2
 
-function sight(server: Server, row: Row, { version: number }: Facts) {
+function observed(server: Server, row: Row, { version: number }: ServerFacts) {
   const { d } = row
   const provider = providers[d.datlocprovider ?? 'c']
   const locale = d.datlocale ?? d.daticulocale
@@ -208,7 +208,7 @@ export const database = defineManaged({
   doc: 'A database of a PostgreSQL server. The connection Secret has endpoint, host, port and database; a Role has the rest.',
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   forbiddenName: ({ client, externalName }) => forbiddenDatabase(externalName, client.target),
   consistencySeconds: 0,
   unmetered: true,
@@ -227,13 +227,13 @@ export const database = defineManaged({
 
   async observe({ client, externalName, signal }) {
     const [row] = await look(client, externalName, signal)
-    return row ? sight(client, row, await client.facts(signal)) : absent
+    return row ? observed(client, row, await client.facts(signal)) : absent
   },
 
   async list({ client, signal }) {
     const rows = await look(client, null, signal)
     const facts = await client.facts(signal)
-    return rows.map((row): Listed<ReturnType<typeof sight>['atProvider']> => sight(client, row, facts))
+    return rows.map((row): Listed<ReturnType<typeof observed>['atProvider']> => observed(client, row, facts))
   },
 
   async create({ client, externalName, forProvider, signal }) {

@@ -68,7 +68,7 @@ export const extension = defineManaged({
   doc: 'An extension of PostgreSQL, installed in a database. Its files must be on the server.',
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   identifiedBy: ({ database }) => [database],
   consistencySeconds: 0,
   unmetered: true,

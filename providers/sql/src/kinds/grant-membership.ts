@@ -1,4 +1,4 @@
-import { absent, type Call, present, type Sight } from '@crosstie/resources/provider'
+import { absent, type ExternalCall, type Observed, present } from '@crosstie/resources/provider'
 import { hasState, NO_OBJECT } from '../server/errors.js'
 import { ident } from '../server/quote.js'
 import type { Server } from '../server/server.js'
@@ -25,10 +25,10 @@ interface Membership {
 }
 
 export async function lookAtMembership(
-  { client, signal }: Call<Given, Server>,
+  { client, signal }: ExternalCall<Given, Server>,
   role: string,
   memberOf: string,
-): Promise<Sight<Membership>> {
+): Promise<Observed<Membership>> {
   const rows = await client.query<Row>(
     `SELECT to_jsonb(m) AS m FROM pg_auth_members m
        JOIN pg_roles g ON g.oid = m.roleid JOIN pg_roles r ON r.oid = m.member
@@ -52,7 +52,7 @@ export async function lookAtMembership(
 }
 
 export async function grantMembership(
-  call: Call<Given & { readonly role: string; readonly memberOf: string }, Server>,
+  call: ExternalCall<Given & { readonly role: string; readonly memberOf: string }, Server>,
 ): Promise<void> {
   const { client, forProvider, signal } = call
   const { role, memberOf, withOption, inheritOption, setOption } = forProvider
@@ -74,7 +74,11 @@ export async function grantMembership(
   await client.run(version < WITH_OPTIONS ? old : current, { what, signal })
 }
 
-export async function revokeMembership({ client, signal }: Call<Given, Server>, role: string, memberOf: string) {
+export async function revokeMembership(
+  { client, signal }: ExternalCall<Given, Server>,
+  role: string,
+  memberOf: string,
+) {
   const what = `take ${JSON.stringify(role)} out of ${JSON.stringify(memberOf)}`
   try {
     await client.run([`REVOKE ${ident(memberOf)} FROM ${ident(role)}`], { what, signal })

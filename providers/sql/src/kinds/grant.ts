@@ -1,4 +1,4 @@
-import { absent, type Call, defineManaged, present, s } from '@crosstie/resources/provider'
+import { absent, defineManaged, type ExternalCall, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { hasState, NO_OBJECT } from '../server/errors.js'
 import { grantee } from '../server/quote.js'
@@ -100,7 +100,7 @@ interface Known {
   readonly withOption?: 'GRANT' | 'ADMIN' | 'NONE'
 }
 
-type Grants = Call<Known, Server>
+type Grants = ExternalCall<Known, Server>
 
 /** What the role holds there now; undefined when that is nothing. */
 async function lookAtPrivileges({ client, forProvider, signal }: Grants, role: string, target: Target) {
@@ -187,7 +187,7 @@ export const grantKind = defineManaged({
     "from each other. The external name means nothing to the server, it is the object's own.",
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   nameless: true,
   consistencySeconds: 0,
   unmetered: true,

@@ -1,4 +1,4 @@
-import { absent, type Call, defineManaged, type Listed, present, s } from '@crosstie/resources/provider'
+import { absent, defineManaged, type ExternalCall, type Listed, present, s } from '@crosstie/resources/provider'
 import { providerConfig } from '../config.js'
 import { ident, literal } from '../server/quote.js'
 import { fits, scramVerifier } from '../server/scram.js'
@@ -119,7 +119,7 @@ interface Known {
   readonly database?: string
 }
 
-function sight(server: Server, row: Row, { password, database }: Known) {
+function observed(server: Server, row: Row, { password, database }: Known) {
   const { name, verifier } = row
   const alike = password === undefined || verifier === undefined ? undefined : fits(password, name, verifier ?? '')
   return present({
@@ -190,7 +190,7 @@ export const role = defineManaged({
     'password, and with `database` a `uri` that drivers take as it is.',
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   forbiddenName: ({ client, externalName }) => forbiddenRole(externalName, client.target),
   consistencySeconds: 0,
   unmetered: true,
@@ -212,15 +212,15 @@ export const role = defineManaged({
 
   async observe({ client, externalName, forProvider, signal }) {
     const [row] = await look(client, externalName, signal)
-    return row ? sight(client, row, forProvider) : absent
+    return row ? observed(client, row, forProvider) : absent
   },
 
   async list({ client, signal }) {
     const rows = await look(client, null, signal)
     return rows.map(
-      (row): Listed<ReturnType<typeof sight>['atProvider'], Known> => ({
-        ...sight(client, row, {}),
-        complete: (forProvider) => sight(client, row, forProvider),
+      (row): Listed<ReturnType<typeof observed>['atProvider'], Known> => ({
+        ...observed(client, row, {}),
+        complete: (forProvider) => observed(client, row, forProvider),
       }),
     )
   },
@@ -279,7 +279,7 @@ async function membershipChanges(client: Server, name: string, wanted: readonly 
   ]
 }
 
-type DeleteCall = Call<{ readonly reassignOwnedTo?: string; readonly dropOwned?: boolean }, Server>
+type DeleteCall = ExternalCall<{ readonly reassignOwnedTo?: string; readonly dropOwned?: boolean }, Server>
 
 /** What a role owns is known only in the database where it is. */
 async function giveUpOwned({ client, externalName, forProvider, signal }: DeleteCall): Promise<void> {

@@ -46,7 +46,7 @@ export const schema = defineManaged({
   doc: 'A schema in a database of a PostgreSQL server.',
   parameters,
   observation,
-  name: 'chosen',
+  naming: 'user-chosen',
   identifiedBy: ({ database }) => [database],
   forbiddenName: ({ externalName }) => forbiddenSchema(externalName),
   consistencySeconds: 0,

@@ -11,7 +11,7 @@ export interface Where extends Attempt {
 }
 
 /** What a server can do and what we may do there. */
-export interface Facts {
+export interface ServerFacts {
   /** 150004 is 15.4. */
   readonly version: number
   /** May we read how passwords are stored? Mostly that takes a superuser. */
@@ -31,7 +31,7 @@ export function versionText(version: number): string {
 /** One PostgreSQL server, as one user. */
 export class Server {
   readonly #sessions: Sessions
-  #facts: Facts | undefined
+  #facts: ServerFacts | undefined
   #factsUntil = 0
   /** How many statements were sent so far. */
   statements = 0
@@ -86,7 +86,7 @@ export class Server {
     await this.#sessions.leave(database)
   }
 
-  async facts(signal: AbortSignal): Promise<Facts> {
+  async facts(signal: AbortSignal): Promise<ServerFacts> {
     const shared = this.#shared
     if (!shared.#facts || Date.now() > shared.#factsUntil) {
       shared.#facts = await this.#ask(signal)
@@ -95,7 +95,7 @@ export class Server {
     return shared.#facts
   }
 
-  async #ask(signal: AbortSignal): Promise<Facts> {
+  async #ask(signal: AbortSignal): Promise<ServerFacts> {
     const [row] = await this.query<{ version: string; sees: boolean }>(
       `SELECT current_setting('server_version_num') AS version,
               has_table_privilege('pg_catalog.pg_authid', 'SELECT') AS sees`,

@@ -47,7 +47,7 @@ export function deriveKind(options: DerivedOptions): ManagedKind {
     categories: ['crossplane', 'managed', 'terraform'],
     derived: true,
     ...fieldsOfKind(shape),
-    name: 'assigned',
+    naming: 'provider-assigned',
     token: logical.has(provider),
     // Two resources that exist only in their state do not collide, though their ids may be equal.
     shared: logical.has(provider),

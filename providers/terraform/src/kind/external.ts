@@ -1,16 +1,16 @@
 import { isObject, type KubeObject } from '@crosstie/kube'
 import {
   absent,
-  type Call,
   type ConnectContext,
   type CreateCall,
   type Created,
   type Difference,
+  type ExternalCall,
   leaveAlone,
   type ObserveCall,
+  type Observed,
   PartialCreateError,
   present,
-  type Sight,
   UncertainError,
   type UpdateCall,
 } from '@crosstie/resources/provider'
@@ -47,7 +47,7 @@ export interface TerraformClient {
 }
 
 type Values = Readonly<Record<string, unknown>>
-type AnyCall = Call<object, TerraformClient>
+type AnyCall = ExternalCall<object, TerraformClient>
 
 /** Updates with the same plan, in a row, after which the difference is reported as one that updates do not remove. */
 const SAME_UPDATES_MAX = 3
@@ -67,7 +67,7 @@ export class TerraformExternal {
     return { store: new StateStore(context.api, this.options.namespace), setup: this.options.setup(context) }
   }
 
-  async observe(call: ObserveCall<object, TerraformClient>): Promise<Sight> {
+  async observe(call: ObserveCall<object, TerraformClient>): Promise<Observed> {
     await this.#operations.idle(call.managed, call.signal)
     return await this.#use(call, async (calls) => {
       const found = await this.#current(calls, call)

@@ -34,7 +34,7 @@ export interface CloudKindOptions<F extends Fields> {
 export function cloudKind<F extends Fields>(options: CloudKindOptions<F>): CloudKind {
   const { group, version, kind, parameters, connection = () => ({}), deleting = () => {} } = options
   const cloud = new SimulatedCloud({
-    names: 'chosen',
+    naming: 'user-chosen',
     tags: false,
     tokens: false,
     list: false,
@@ -47,7 +47,7 @@ export function cloudKind<F extends Fields>(options: CloudKindOptions<F>): Cloud
     kind,
     parameters,
     observation: s.object({ id: s.string({ doc: 'How the cloud calls it.' }) }),
-    name: 'chosen',
+    naming: 'user-chosen',
     idempotentCreate: true,
     consistencySeconds: 0,
     connect: () => cloud,

@@ -20,10 +20,10 @@ const PREFIX = 'r1-'
 const PATIENCE_MS = 300_000
 
 const clouds = [
-  { names: 'chosen', tags: true },
-  { names: 'chosen', tags: false },
-  { names: 'assigned', tags: true },
-  { names: 'assigned', tags: false },
+  { naming: 'user-chosen', tags: true },
+  { naming: 'user-chosen', tags: false },
+  { naming: 'provider-assigned', tags: true },
+  { naming: 'provider-assigned', tags: false },
 ] as const
 const policies = [['*'], ['Observe', 'Create', 'Update'], ['Observe']] as const
 const adoptions = [undefined, 'Deny', 'Allow', 'AllowAndDelete'] as const
@@ -86,15 +86,13 @@ const lands = clouds.map((offered): Land => {
   const cloud = new WatchedCloud({ ...offered, tokens: false, list: true })
   const others = { claimed: '', operated: '' }
   const forbidden = new Set<string>()
-  const kind = thingOf(cloud, { kind: `${offered.names}${offered.tags ? 'Tagged' : 'Plain'}`.replace(/^./, upper) })
+  const kind = thingOf(cloud, {
+    kind: `${offered.naming === 'user-chosen' ? 'Chosen' : 'Assigned'}${offered.tags ? 'Tagged' : 'Plain'}`,
+  })
   const forbiddenName = ({ externalName }: { externalName: string }) =>
     forbidden.has(externalName) ? 'the cloud needs it for itself' : undefined
   return { cloud, others, forbidden, kind: { ...kind, forbiddenName } }
 })
-
-function upper(letter: string): string {
-  return letter.toUpperCase()
-}
 
 /** As the class would have it, and as others have it. */
 const wanted = { region: 'r1', flavor: 'sweet', size: 5 }
@@ -193,7 +191,7 @@ async function populate(world: World, { cloud, kind, others }: Land): Promise<vo
   const { client } = world
   const name = `plain-${kind.type.resource}`
   await client.create(kind.classType, classOf(kind, name, { prefix: '' }))
-  const chosen = cloud.options.names === 'chosen'
+  const chosen = cloud.options.naming === 'user-chosen'
   const neighbour = client.as('operator-of-team-b')
   const claimed = { name: kind.type.resource, namespace: 'team-b' }
   await neighbour.create(bucket.type, {

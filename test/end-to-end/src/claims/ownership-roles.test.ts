@@ -11,7 +11,7 @@ import { WatchedCloud } from './watched-cloud.js'
 /** The shipped roles and the external calls they may cause (CLM7): every role with every way to reach a resource of others. */
 
 const NAME = 'crossplane.io/external-name'
-const cloud = new WatchedCloud({ names: 'chosen', tags: true, tokens: false, list: true })
+const cloud = new WatchedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: true })
 const kind = thingOf(cloud, { kind: 'Vault' })
 const { type, classType } = kind
 

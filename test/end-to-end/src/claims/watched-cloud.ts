@@ -16,7 +16,7 @@ export class WatchedCloud extends SimulatedCloud {
   }
 
   override async create(wanted: Parameters<SimulatedCloud['create']>[0]): Promise<CloudResource> {
-    const assigns = this.options.names === 'assigned'
+    const assigns = this.options.naming === 'provider-assigned'
     if (!assigns) this.writes.push({ call: 'create', name: wanted.name })
     const created = await super.create(wanted)
     if (assigns) this.writes.push({ call: 'create', name: created.name })

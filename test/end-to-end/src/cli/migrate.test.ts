@@ -64,7 +64,13 @@ const oldCrd = {
 /** What holds on every Kubernetes API. */
 function migration(open: () => Promise<Plane>): void {
   let plane: Plane
-  const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock: systemClock })
+  const cloud = new SimulatedCloud({
+    naming: 'user-chosen',
+    tags: true,
+    tokens: false,
+    list: false,
+    clock: systemClock,
+  })
   const thing = thingOf(cloud, { consistencySeconds: 0 })
 
   before(async () => {

@@ -22,7 +22,7 @@ const externalName = (object: KubeObject) => object.metadata.annotations?.['cros
 
 /** A cloud that somebody else makes things in, and the calls that the control plane made there. */
 function cloudOf(before?: () => void) {
-  const options = { names: 'chosen', tags: true, tokens: false, list: true, clock: systemClock } as const
+  const options = { naming: 'user-chosen', tags: true, tokens: false, list: true, clock: systemClock } as const
   const cloud = new SimulatedCloud({ ...options, ...(before ? { before } : {}) })
   const ours = { create: 0, update: 0, delete: 0 }
   return {

@@ -25,7 +25,7 @@ function admission(open: () => Promise<Plane>): void {
   let plane: Plane
   let broken = false
   const cloud = new SimulatedCloud({
-    names: 'chosen',
+    naming: 'user-chosen',
     tags: true,
     tokens: false,
     list: false,
@@ -215,7 +215,7 @@ function leafOf(parent: ResourceType): ManagedKind {
     kind: 'Leaf',
     parameters: s.object({ parentId: s.reference(s.string({ immutable: true }), { to: () => parent }) }),
     observation: s.object({}),
-    name: 'chosen',
+    naming: 'user-chosen',
     connect: () => created,
     async observe({ client, externalName }) {
       const found = client.get(externalName)

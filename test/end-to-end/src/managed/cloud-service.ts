@@ -6,7 +6,7 @@ import { messageOf, systemClock } from '@crosstie/kube'
 import { type CloudCapabilities, SimulatedCloud } from '@crosstie/resources/testing'
 
 /** It assigns names and knows no tokens: what a dead process made is found by its tags alone. */
-export const CAPABILITIES: CloudCapabilities = { names: 'assigned', tags: true, tokens: false, list: false }
+export const CAPABILITIES: CloudCapabilities = { naming: 'provider-assigned', tags: true, tokens: false, list: false }
 
 export interface Reply {
   readonly result?: unknown

@@ -41,7 +41,7 @@ export function diskOf() {
         },
       },
     ],
-    name: 'chosen',
+    naming: 'user-chosen',
     consistencySeconds: 0,
     connect: () => disks,
     async observe({ client, externalName, forProvider }) {

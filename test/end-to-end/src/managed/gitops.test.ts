@@ -12,7 +12,7 @@ import { Running } from '../support/running.js'
  * and applying once more is no change.
  */
 
-const cloud = new SimulatedCloud({ names: 'chosen', tags: true, tokens: false, list: false, clock: systemClock })
+const cloud = new SimulatedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: false, clock: systemClock })
 const thing = thingOf(cloud, { consistencySeconds: 0 })
 
 const APPLIES = 1_000

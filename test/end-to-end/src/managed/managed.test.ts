@@ -33,7 +33,7 @@ function managedResources(open: () => Promise<Plane>): void {
   let plane: Plane
   let refuses: (call: CloudCall) => boolean = () => false
   const cloud = new SimulatedCloud({
-    names: 'chosen',
+    naming: 'user-chosen',
     tags: true,
     tokens: false,
     list: false,

@@ -68,7 +68,7 @@ function vaultOf(cloud: Chatterbox): ManagedKind {
       certificate: s.optional(s.sensitive()),
     }),
     observation: s.object({ url: s.string(), log: s.list(s.string()) }),
-    name: 'chosen',
+    naming: 'user-chosen',
     idempotentCreate: true,
     providerConfig: config,
     consistencySeconds: 0,

@@ -10,7 +10,7 @@ import {
   reservationCrd,
 } from '@crosstie/resources'
 import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
-import type { Registry } from '../../daemon/registry.js'
+import type { ProviderRegistry } from '../../daemon/registry.js'
 import { clusterRole, commonRights, conversionRights, leaseRights, providerRights, role } from './rights.js'
 
 /** How the controllers run in a cluster. Numbers may be text that something else fills in. */
@@ -38,7 +38,7 @@ const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/component': 
 const matchLabels = labels
 
 /** The kinds that a control plane brings: those of everybody, and those of each provider. */
-export function definitions({ providers, claims }: Registry, namespace: string): readonly Part[] {
+export function definitions({ providers, claims }: ProviderRegistry, namespace: string): readonly Part[] {
   const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
   const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
   return [
@@ -67,7 +67,7 @@ export function namespaceOf({ namespace }: Deployment): KubeObject {
 }
 
 /** All that runs the controllers, beside the namespace and the kinds. */
-export function workload({ providers, kinds, claims }: Registry, deployment: Deployment): readonly Part[] {
+export function workload({ providers, kinds, claims }: ProviderRegistry, deployment: Deployment): readonly Part[] {
   const { namespace } = deployment
   const account = { name: NAME, namespace }
   const converted = convertedKinds(kinds)

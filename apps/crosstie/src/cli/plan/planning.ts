@@ -28,7 +28,7 @@ import {
 import { callBudgets } from '../../daemon/budgets.js'
 import { featureOptions, featuresOf } from '../../daemon/features.js'
 import { providerOptions, providersOf } from '../../daemon/providers.js'
-import { loadRegistry, type Registry } from '../../daemon/registry.js'
+import { loadRegistry, type ProviderRegistry } from '../../daemon/registry.js'
 import { inOrder } from '../apply/apply.js'
 import { type Command, type Input, textsOf, UsageError } from '../command.js'
 import { type Api, accessOptions, namespaceOptions } from '../shared/access.js'
@@ -96,7 +96,7 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
 }
 
 /** The control plane may have been started with fewer providers than are known here; what it does not serve meets no claim. */
-async function servedBindings(api: Api, { bindings }: Registry): Promise<Registry['bindings']> {
+async function servedBindings(api: Api, { bindings }: ProviderRegistry): Promise<ProviderRegistry['bindings']> {
   const served = new Set((await api.kinds()).all.map(groupResource))
   return bindings.filter(({ managed: { type, classType } }) =>
     [type, classType].every((each) => served.has(groupResource(each))),
@@ -116,7 +116,7 @@ interface Scene {
   readonly input: Input
   readonly api: Api
   readonly world: Imagination
-  readonly registry: Registry
+  readonly registry: ProviderRegistry
 }
 
 type Mutable<T> = T extends readonly (infer E)[] ? E[] : never

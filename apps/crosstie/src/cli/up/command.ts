@@ -12,7 +12,7 @@ import { logOptions, logTo } from '../../daemon/log.js'
 import { keepMemorySmall } from '../../daemon/memory.js'
 import { ProviderStarts } from '../../daemon/provider-starts.js'
 import { callsOption, isReachable, providerOptions, providersOf } from '../../daemon/providers.js'
-import { loadRegistry, providerNames, type Registry } from '../../daemon/registry.js'
+import { loadRegistry, type ProviderRegistry, providerNames } from '../../daemon/registry.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf, UsageError } from '../command.js'
 import { durationOf } from '../shared/duration.js'
 import { CONFIG_FILE, withConfig } from './config.js'
@@ -172,7 +172,11 @@ function auditRotation(values: Input['values']) {
 }
 
 /** Few kinds have versions that must be converted; the others need not wait for what does it to be read in. */
-async function convert({ kinds }: Registry, client: Client, signal: AbortSignal): Promise<Conversions | undefined> {
+async function convert(
+  { kinds }: ProviderRegistry,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Conversions | undefined> {
   if (!kinds.some((kind) => kind.convert)) return undefined
   const { startConversions } = await import('../../daemon/conversions.js')
   const address = { host: '127.0.0.1', port: 0 }

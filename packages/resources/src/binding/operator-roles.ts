@@ -1,0 +1,101 @@
+import type { KubeObject, ResourceType } from '@crosstie/kube'
+import { aggregateClassType, aggregateType } from '../definition/aggregate.js'
+import type { ClaimKind } from '../definition/claim.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { reservationType } from '../definition/reservation.js'
+
+const READ = ['get', 'list', 'watch']
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update']
+
+const TO_APPLICATION = 'rbac.crosstie.io/aggregate-to-application-operator'
+const TO_INFRASTRUCTURE = 'rbac.crosstie.io/aggregate-to-infrastructure-operator'
+const to = (role: 'admin' | 'edit' | 'view') => `rbac.authorization.k8s.io/aggregate-to-${role}`
+
+interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/**
+ * The ClusterRoles by which the concerns of the two kinds of operators are kept
+ * apart (CLM7). Bind `crosstie:application-operator` in a namespace: claims,
+ * and the Secrets there. Bind `crosstie:infrastructure-operator` for the whole
+ * cluster: classes, managed resources and aggregates. Kubernetes' own admin,
+ * edit and view get claims, but as with other things that are the cluster's
+ * and not a namespace's, nothing of the infrastructure.
+ *
+ * A ProviderConfig names credentials: any Secret, variable or file that the
+ * controllers can read, or their own identity. Writing one is therefore a right
+ * of administrators, `crosstie:provider-administrator`; infrastructure operators
+ * read them.
+ */
+export function operatorRoles(claims: readonly ClaimKind[], managed: readonly ManagedKind[]): readonly KubeObject[] {
+  const claimTypes = claims.map(({ type }) => type)
+  const infrastructure = [
+    ...managed.flatMap(({ type, classType, query }) => [type, classType, ...(query ? [query.type] : [])]),
+    aggregateType,
+    aggregateClassType,
+  ]
+  const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
+  // Operators see which object holds a name. They delete a reservation that its owner left behind, and write none.
+  const reservations = rulesFor([reservationType], [...READ, 'delete'])
+  const secretsAndEvents = [
+    { apiGroups: [''], resources: ['secrets', 'events'], verbs: READ },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READ },
+  ]
+  const events = secretsAndEvents.map((rule) => ({ ...rule, resources: ['events'] }))
+  return [
+    role('crosstie:claims:edit', [to('admin'), to('edit'), TO_APPLICATION], rulesFor(claimTypes, [...READ, ...WRITE])),
+    role('crosstie:claims:view', [to('view'), TO_INFRASTRUCTURE], rulesFor(claimTypes, READ)),
+    role('crosstie:claims:connections', [TO_APPLICATION], secretsAndEvents),
+    role(
+      'crosstie:infrastructure:edit',
+      [TO_INFRASTRUCTURE],
+      [...rulesFor(infrastructure, [...READ, ...WRITE]), ...reservations, ...events],
+    ),
+    role('crosstie:provider-configs:view', [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
+    role('crosstie:provider-administrator', [], [...rulesFor(configs, [...READ, ...WRITE]), ...events]),
+    aggregated('crosstie:application-operator', TO_APPLICATION),
+    aggregated('crosstie:infrastructure-operator', TO_INFRASTRUCTURE),
+  ]
+}
+
+/** The rights of operators on kinds that one owner added at run time. They join the roles of all kinds by aggregation. */
+export function kindRoles(owner: string, managed: readonly ManagedKind[]): readonly KubeObject[] {
+  const types = managed.flatMap(({ type, classType, query }) => [type, classType, ...(query ? [query.type] : [])])
+  const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
+  return [
+    role(`crosstie:infrastructure:edit:${owner}`, [TO_INFRASTRUCTURE], rulesFor(types, [...READ, ...WRITE])),
+    role(`crosstie:provider-configs:view:${owner}`, [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
+    role(`crosstie:provider-administrator:${owner}`, [], rulesFor(configs, [...READ, ...WRITE])),
+  ]
+}
+
+/** One rule for each group. The status is for controllers alone to write. */
+function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
+  const groups = [...new Set(types.map(({ group }) => group))].sort()
+  return groups.map((group) => ({
+    apiGroups: [group],
+    resources: [...new Set(types.filter((type) => type.group === group).map(({ resource }) => resource))].sort(),
+    verbs,
+  }))
+}
+
+function role(name: string, labels: readonly string[], rules: readonly Rule[]): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name, labels: Object.fromEntries(labels.map((label) => [label, 'true'])) },
+    rules,
+  }
+}
+
+function aggregated(name: string, label: string): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] },
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  type Client,
+  type Clock,
+  type Condition,
+  conditionsOf,
+  equal,
+  groupResource,
+  type Json,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceType,
+  setConditions,
+  systemClock,
+  timestamp,
+} from '@crosstie/kube'
+import { aggregateType } from '../definition/aggregate.js'
+import type { Binding, ClaimKind } from '../definition/claim.js'
+import { SecretUsers } from '../memory/secret-users.js'
+import { SelfWrites } from '../memory/self-writes.js'
+import { bindingManager, keyOf, type Reference, refersTo } from '../metadata/binding.js'
+import type { EventReporter } from '../status/events.js'
+import { type Find, findOn } from './find.js'
+
+export interface ClaimOptions {
+  readonly client: Client
+  /** All combinations that this process owns; those of other kinds of claims are ignored. */
+  readonly bindings: readonly Binding[]
+  readonly events?: EventReporter
+  readonly clock?: Clock
+  /** How often a claim that is well is looked at again. */
+  readonly pollSeconds?: number
+  /** All objects of a kind with these labels. Absent: the server is asked. */
+  readonly find?: Find
+}
+
+/** Everything that looking after claims or aggregates needs. */
+export interface BindingRuntime {
+  readonly client: Client
+  readonly bindings: readonly Binding[]
+  readonly events: EventReporter
+  readonly clock: Clock
+  readonly pollSeconds: number
+  readonly find: Find
+  /** What is left of aggregates that are being deleted, by their names. */
+  readonly leaving: Map<string, Leaving>
+  /** Our own writes, until they come back as changes. */
+  readonly selfWrites: SelfWrites
+  /** When people were last told how far an aggregate is, by its uid. */
+  readonly reportedAt: Map<string, number>
+  /** Which claims read or write which Secrets. */
+  readonly secretUsers: SecretUsers
+}
+
+/** The parts of a deleted aggregate that were there when it was deleted: none comes to life later. */
+export interface Leaving {
+  readonly uid: string
+  /** A revision of the server from which on the aggregate was deleted. */
+  readonly since: string
+  /** By their ids, those that were not seen to be gone. */
+  readonly members: Map<string, Binding>
+}
+
+export interface ClaimRuntime extends BindingRuntime {
+  readonly kind: ClaimKind
+  /** Claims that wait for a class, or for what they refer to by `Kind/name`, by uid. */
+  readonly waiting: Map<string, { readonly key: ObjectKey; readonly what: string }>
+  /** Which claim an aggregate is bound to, by the aggregate's name. */
+  readonly claimOf: Map<string, ObjectKey>
+  /** Offers that say they are for a claim, by the claim's namespace and name: also for one that is gone. */
+  readonly bindables: Map<string, Map<string, RememberedBindable>>
+}
+
+/** An offer, and the uid of the claim that it says it is for. */
+export interface RememberedBindable {
+  readonly type: ResourceType
+  readonly name: string
+  readonly uid: string | undefined
+}
+
+export function bindingRuntimeFor(options: ClaimOptions): BindingRuntime {
+  const { client } = options
+  return {
+    client,
+    bindings: options.bindings,
+    events: options.events ?? { event: () => {} },
+    clock: options.clock ?? systemClock,
+    pollSeconds: options.pollSeconds ?? 60,
+    selfWrites: new SelfWrites(),
+    reportedAt: new Map(),
+    secretUsers: new SecretUsers(),
+    find: options.find ?? findOn(client),
+    leaving: new Map(),
+  }
+}
+
+export function claimRuntimeFor(kind: ClaimKind, options: ClaimOptions): ClaimRuntime {
+  const name = groupResource(kind.type)
+  return {
+    ...bindingRuntimeFor(options),
+    bindings: options.bindings.filter(({ claim }) => groupResource(claim.type) === name),
+    kind,
+    waiting: new Map(),
+    claimOf: new Map(),
+    bindables: new Map(),
+  }
+}
+
+/** The kind of offer that a claim refers to, if anybody here may bind the two. */
+export function bindableType(runtime: BindingRuntime, reference: Reference): ResourceType | undefined {
+  if (refersTo(reference, aggregateType)) return aggregateType
+  return runtime.bindings.find(({ role, managed }) => role === 'main' && refersTo(reference, managed.type))?.managed
+    .type
+}
+
+/**
+ * Writes the status if it says anything new, from the revision that was read.
+ * The object as it is then.
+ */
+export async function report(
+  runtime: BindingRuntime,
+  type: ResourceType,
+  object: KubeObject,
+  fields: Readonly<Record<string, unknown>>,
+  said: readonly Condition[],
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const old = (object['status'] ?? {}) as Readonly<Record<string, unknown>>
+  const held = conditionsOf(object)
+  const wanted = said.map((condition) => ({ ...condition, observedGeneration: object.metadata.generation }))
+  const set = setConditions(held, ...(wanted as Condition[]))
+  const same = Object.entries(fields).every(([name, value]) => equal(value, old[name]))
+  if (set === held && same) return object
+  const lastTransitionTime = timestamp(runtime.clock.now())
+  const conditions = set.map((condition) =>
+    wanted.includes(condition as never) ? { ...condition, lastTransitionTime } : condition,
+  )
+  const status = { ...old, ...fields, conditions }
+  const written = await runtime.client.update(type, { ...object, status }, { subresource: 'status', signal })
+  runtime.selfWrites.add(written)
+  return written
+}
+
+/** Sets the binding phase of an object that others report on too: nothing else of its status is touched. */
+export async function setPhase(
+  runtime: BindingRuntime,
+  type: ResourceType,
+  object: KubeObject,
+  phase: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = object['status'] as { bindingPhase?: string } | undefined
+  if (status?.bindingPhase === phase) return
+  const patch = { status: { bindingPhase: phase } }
+  await runtime.client.patch(type, keyOf(object), { type: 'merge', patch }, { subresource: 'status', signal })
+}
+
+/** Changes an object from the revision that was read: a conflict if somebody wrote in between. */
+export async function change(
+  runtime: BindingRuntime,
+  type: ResourceType,
+  object: KubeObject,
+  patch: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const { resourceVersion, uid } = object.metadata
+  const metadata = { ...(patch['metadata'] as object | undefined), resourceVersion, uid }
+  const whole = { ...patch, metadata } as unknown as Json
+  const options = { fieldManager: bindingManager, signal }
+  const written = await runtime.client.patch(type, keyOf(object), { type: 'merge', patch: whole }, options)
+  runtime.selfWrites.add(written)
+  return written
+}
+
+/** Runs something for each, a few at once. */
+export async function forEachLimited<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
+  atOnce = 16,
+): Promise<void> {
+  const rest = items.values()
+  const worker = async () => {
+    for (const item of rest) await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+}

@@ -1,0 +1,245 @@
+import {
+  deleteFieldValue,
+  equal,
+  expandWildcards,
+  FieldPathError,
+  findFieldValue,
+  formatFieldPath,
+  getOwn,
+  isObject,
+  type Json,
+  setFieldValue,
+  setOwn,
+} from '@crosstie/kube'
+import type { Difference } from '../../definition/external.js'
+import type { Node } from '../../definition/schema.js'
+import { referenceFields } from '../../definition/schema.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+const none: Values = {}
+
+/**
+ * Where the external resource is not what the spec wants. Only fields that the
+ * spec sets count: what it leaves open is the provider's to choose.
+ */
+export function differencesOf(node: Node, desired: Values, observed: Values): readonly Difference[] {
+  const found: Difference[] = []
+  compareFields(node, desired, observed, [], found)
+  return found
+}
+
+function compareFields(
+  node: Node,
+  desired: Values,
+  observed: Values,
+  path: readonly string[],
+  found: Difference[],
+): void {
+  for (const name in node.fields) {
+    const field = node.fields[name]!
+    const want = desired[name]
+    const is = observed[name]
+    // A sensitive value is never observed, so it can neither drift nor be shown.
+    if (want === is || want === undefined || want === null || field.sensitive || field.unreported) continue
+    compareValue(field, want as Json, is as Json | undefined, [...path, name], found)
+  }
+}
+
+function compareValue(
+  node: Node,
+  want: Json,
+  is: Json | undefined,
+  path: readonly string[],
+  found: Difference[],
+): void {
+  if (want === is) return
+  if (node.same && is !== undefined) {
+    if (!node.same(want, is)) found.push(difference(path, want, is))
+  } else if (node.type === 'object' && isObject(want)) {
+    compareFields(node, want, isObject(is) ? is : none, path, found)
+  } else if (node.type === 'map' && node.shared && isObject(want)) {
+    const held = isObject(is) ? is : none
+    for (const key of Object.keys(want)) {
+      if (!equal(want[key], getOwn(held, key))) {
+        found.push(difference([...path, key], want[key] as Json, getOwn(held, key) as Json | undefined))
+      }
+    }
+  } else if (!same(node, want, is)) found.push(difference(path, want, is))
+}
+
+function same(node: Node, want: Json, is: Json | undefined): boolean {
+  if (is === undefined || is === null) return Array.isArray(want) && want.length === 0
+  if (node.type === 'list' && Array.isArray(want) && Array.isArray(is)) return sameList(node, want, is)
+  if (node.type === 'object' && isObject(want)) return differencesOf(node, want, isObject(is) ? is : none).length === 0
+  return equal(want, is)
+}
+
+function sameList(node: Node, want: readonly Json[], is: readonly Json[]): boolean {
+  const sameItem = (a: Json, b: Json | undefined) => same(node.items!, a, b)
+  if (node.set) {
+    return want.every((a) => is.some((b) => sameItem(a, b))) && is.every((b) => want.some((a) => sameItem(a, b)))
+  }
+  if (want.length !== is.length) return false
+  if (!node.keys) return want.every((item, i) => sameItem(item, is[i]))
+  const byKey = new Map(is.map((item) => [keyOf(node, item), item]))
+  return want.every((item) => sameItem(item, byKey.get(keyOf(node, item))))
+}
+
+function keyOf({ keys = [] }: Node, item: Json): string {
+  return JSON.stringify(keys.map((key) => (isObject(item) ? String(getOwn(item, key)) : '')))
+}
+
+function difference(path: readonly string[], desired: Json, observed: Json | undefined): Difference {
+  return { path: formatFieldPath(path.map((field) => ({ field }))), desired, observed }
+}
+
+/** Of the desired values, those that differ: what an update is told. Maps and lists are given as a whole. */
+export function changedValues(node: Node, desired: Values, observed: Values): Values {
+  const changed: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(node.fields ?? {})) {
+    const want = desired[name]
+    if (want === undefined || want === null || field.sensitive || field.unreported) continue
+    const is = observed[name]
+    if (field.type === 'object' && isObject(want)) {
+      const inner = changedValues(field, want, isObject(is) ? is : none)
+      if (Object.keys(inner).length > 0) changed[name] = inner
+    } else {
+      const found: Difference[] = []
+      compareValue(field, want as Json, is as Json | undefined, [name], found)
+      if (found.length > 0) changed[name] = want
+    }
+  }
+  return changed
+}
+
+/**
+ * The desired values with those at some paths taken from the external resource
+ * as it is: what must be left alone there (INI5). Wildcards and map keys count
+ * on both sides, so `tags[*]` also leaves tags alone that only one side has.
+ */
+export function leaveAlone(desired: Values, paths: readonly string[], observed: Values): Values {
+  let left = desired
+  for (const pattern of paths) {
+    for (const path of new Set([...pathsOf(pattern, desired), ...pathsOf(pattern, observed)])) {
+      const is = findFieldValue(observed, path)
+      try {
+        left = is === undefined ? deleteFieldValue(left, path) : setFieldValue(left, path, is)
+      } catch (error) {
+        if (!(error instanceof FieldPathError)) throw error
+      }
+    }
+  }
+  return left
+}
+
+function pathsOf(pattern: string, values: Values): readonly string[] {
+  try {
+    return expandWildcards(values, pattern)
+  } catch (error) {
+    if (error instanceof FieldPathError) return []
+    throw error
+  }
+}
+
+/**
+ * What forProvider and initProvider want together at creation (INI1, INI2).
+ * forProvider wins, field by field in nested objects and key by key in maps.
+ * Items of a keyed list are merged by key. Any other list is taken whole.
+ */
+export function mergeInit(node: Node, forProvider: Values, initProvider: Values | undefined): Values {
+  if (!initProvider) return forProvider
+  const merged: Record<string, unknown> = { ...forProvider }
+  for (const key of Object.keys(initProvider)) {
+    const given = initProvider[key]
+    if (given === undefined || given === null) continue
+    setOwn(merged, key, mergeValue(node.fields?.[key], getOwn(forProvider, key), given))
+  }
+  return merged
+}
+
+function mergeValue(node: Node | undefined, wins: unknown, given: unknown): unknown {
+  if (wins === undefined || wins === null) return given
+  if (node?.type === 'object' && isObject(wins) && isObject(given)) return mergeInit(node, wins, given)
+  if (node?.type === 'map' && isObject(wins) && isObject(given)) {
+    return fromEntries([...Object.entries(given), ...Object.entries(wins)])
+  }
+  if (node?.type === 'json' && isObject(wins) && isObject(given)) {
+    const keys = [...new Set([...Object.keys(wins), ...Object.keys(given)])]
+    return fromEntries(keys.map((key) => [key, mergeValue(node, getOwn(wins, key), getOwn(given, key))]))
+  }
+  if (node?.keys && Array.isArray(wins) && Array.isArray(given)) return mergeKeyed(node, wins, given)
+  return wins
+}
+
+function fromEntries(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {}
+  for (const [key, value] of entries) setOwn(object, key, value)
+  return object
+}
+
+function mergeKeyed(node: Node, wins: readonly Json[], given: readonly Json[]): unknown {
+  const rest = new Map(given.map((item) => [keyOf(node, item), item]))
+  const merged = wins.map((item) => {
+    const other = rest.get(keyOf(node, item))
+    rest.delete(keyOf(node, item))
+    return other === undefined ? item : mergeInit(node.items!, item as unknown as Values, other as unknown as Values)
+  })
+  return [...merged, ...rest.values()]
+}
+
+/**
+ * The fields of forProvider that are empty and that the provider chose: what
+ * late initialization fills in (MR6), as values below forProvider. Left alone
+ * are identifiers, maps that others share, lists within objects of lists,
+ * fields that a reference will give, and fields that initProvider gave, as
+ * those were meant for the creation only.
+ */
+export function emptyFields(
+  node: Node,
+  forProvider: Values,
+  initProvider: Values | undefined,
+  observed: Values,
+): Values {
+  const fill: Record<string, unknown> = {}
+  for (const name in node.fields) {
+    const field = node.fields[name]!
+    const is = observed[name]
+    if (is === undefined || is === null || field.identifier || field.sensitive || field.shared) continue
+    if (field.lateInitialize === false) continue
+    const has = forProvider[name]
+    const init = initProvider?.[name]
+    if (field.type === 'object' && isObject(is)) {
+      const inner = emptyFields(field, isObject(has) ? has : none, isObject(init) ? init : undefined, is)
+      if (Object.keys(inner).length > 0) fill[name] = inner
+    } else if (has === undefined && init === undefined && !givenByReference(name, field, forProvider)) {
+      const value = configurable(field, is as Json)
+      if (value !== undefined) fill[name] = value
+    }
+  }
+  return fill
+}
+
+function givenByReference(name: string, field: Node, forProvider: Values): boolean {
+  if (!field.reference) return false
+  const { ref, selector } = referenceFields(name, field)
+  return forProvider[ref] !== undefined || forProvider[selector] !== undefined
+}
+
+/** Only what the schema lets a user set: providers report more. */
+function configurable(node: Node, value: Json): Json | undefined {
+  if (node.type === 'list' && Array.isArray(value)) {
+    // An empty list says nothing that an absent one does not.
+    return value.length > 0 ? value.map((item) => configurable(node.items!, item) ?? null) : undefined
+  }
+  if (node.type === 'object' && isObject(value)) {
+    const entries = Object.entries(node.fields ?? {}).flatMap(([name, field]) => {
+      const inner = getOwn(value, name)
+      return inner === undefined || inner === null || field.sensitive
+        ? []
+        : [[name, configurable(field, inner as Json)]]
+    })
+    return Object.fromEntries(entries) as Json
+  }
+  return value
+}

@@ -1,0 +1,416 @@
+import type { Next } from '@crosstie/controller'
+import {
+  type Condition,
+  conditionsOf,
+  equal,
+  isConflict,
+  isObject,
+  type Json,
+  type KubeObject,
+  messageOf,
+  sameCondition,
+  setConditions,
+  timestamp,
+} from '@crosstie/kube'
+import { ChangeCount } from '../definition/change-count.js'
+import type { Present } from '../definition/external.js'
+import type { ProviderConfiguration } from '../definition/provider-config.js'
+import type { Node } from '../definition/schema.js'
+import {
+  type CreateHistory,
+  createHistoryOf,
+  externalNameOf,
+  isDeleted,
+  isQueried,
+  newReconcileRequest,
+  pollIntervalOf,
+} from '../metadata/metadata.js'
+import { conditions } from '../status/conditions.js'
+import { Redactor } from '../status/redact.js'
+import type { ObjectState } from './object-memory.js'
+import type { AdoptionPolicy } from './ownership/ownership.js'
+import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy/policy.js'
+import type { KindRuntime } from './runtime.js'
+import type { GivenSecret } from './secrets/rotation.js'
+
+export type Values = Readonly<Record<string, unknown>>
+
+export interface ManagedSpec extends PolicySpec {
+  readonly forProvider?: Values
+  readonly initProvider?: Values
+  readonly ignoreChanges?: readonly string[]
+  readonly providerConfigRef?: { readonly name: string }
+  readonly writeConnectionSecretToRef?: { readonly name: string; readonly namespace?: string }
+  readonly aggregateRef?: { readonly name?: string; readonly uid?: string }
+  readonly classRef?: { readonly name?: string }
+  readonly adoptionPolicy?: AdoptionPolicy
+}
+
+export const managedSpecOf = (object: KubeObject): ManagedSpec => (object['spec'] ?? {}) as ManagedSpec
+
+interface ManagedStatus extends Values {
+  readonly atProvider?: Values
+  readonly externalName?: string
+  readonly creationInDoubt?: boolean
+}
+
+const REPORT_MS = 5_000
+
+/** A step that failed: how it is told, and what the object's conditions say of it. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  /** Of the event; undefined sends none. */
+  readonly reason: string | undefined
+  readonly eventMessage: string
+  readonly conditions: readonly Condition[]
+
+  constructor(
+    told: {
+      readonly reason?: string | undefined
+      readonly message: string
+      readonly eventMessage?: string
+      readonly conditions?: readonly Condition[]
+    },
+    options?: ErrorOptions,
+  ) {
+    super(told.message, options)
+    this.reason = told.reason
+    this.eventMessage = told.eventMessage ?? told.message
+    this.conditions = told.conditions ?? []
+  }
+}
+
+/** Knowledge of the external resource: its name when it exists, whether a create is in doubt, or neither. */
+export interface Existence {
+  readonly name?: string
+  readonly inDoubt?: boolean
+}
+
+export interface FailureReport {
+  /** Reason of the event; absent: no event. */
+  readonly reason?: string
+  /** Put before the error's own words in the condition; the event has only those, unless `both`. */
+  readonly prefix?: string
+  readonly both?: boolean
+  readonly conditions?: readonly Condition[]
+  /** Told even when it is a conflict, which otherwise means that somebody was faster and we just look again. */
+  readonly evenConflicts?: boolean
+}
+
+/** Runs one step. What leaves here when it fails is a conflict, to be looked at again in silence, or a Failure. */
+export async function step<T>(report: FailureReport, run: () => Promise<T> | T): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw failure(report, error)
+  }
+}
+
+/** What a step throws when it failed with this error. */
+export function failure(report: FailureReport, error: unknown): unknown {
+  if (error instanceof Failure || (isConflict(error) && !report.evenConflicts)) return error
+  const message = `${report.prefix ?? ''}${messageOf(error)}`
+  return new Failure(
+    {
+      reason: report.reason,
+      message,
+      eventMessage: report.both ? message : messageOf(error),
+      ...(report.conditions ? { conditions: report.conditions } : {}),
+    },
+    { cause: error },
+  )
+}
+
+/** One turn of the reconciler: one object, from reading it to reporting on it. */
+export class Reconciliation {
+  readonly policies: Policies
+  readonly history: CreateHistory
+  /** The provider was asked for something, or is about to be. */
+  called = false
+  /** The requests of this turn that change something outside. */
+  readonly changes = new ChangeCount()
+  /** A request to reconcile now, noted as handled when the status is written. */
+  request: string | undefined
+  #managed: KubeObject
+  /** Whatever is told passes here. */
+  readonly secrets = new Redactor()
+  /** What was read from Secrets for fields of forProvider, by field. */
+  readonly given: Map<string, GivenSecret> | undefined
+  /** Which revision of which Secret a sensitive field's value is from, by field. */
+  readonly revisions: Map<string, string> | undefined
+  /** How the provider is reached, once that is known. */
+  config: ProviderConfiguration | undefined
+  /** What is to be said of approval, if anything. */
+  approval: Condition | undefined
+  /** The digest of the approved plan that is being executed. */
+  executing: string | undefined
+  #atProvider: Values | undefined
+  #ready: Condition | undefined
+  #existence: Existence | undefined
+
+  constructor(
+    readonly runtime: KindRuntime,
+    managed: KubeObject,
+    readonly signal: AbortSignal,
+  ) {
+    this.#managed = managed
+    if (runtime.sensitiveFields.length > 0) {
+      this.given = new Map()
+      this.revisions = new Map()
+    }
+    this.history = createHistoryOf(managed)
+    this.request = newReconcileRequest(managed)
+    const stated = policiesOf(this.spec, {
+      gate: runtime.features.managementPolicies,
+      hasDeletionPolicy: runtime.kind.hasDeletionPolicy,
+      refuse: runtime.kind.refusePolicies,
+    })
+    // Whatever anybody writes into it, and whether policies are enabled or not (OBS4).
+    this.policies = isQueried(managed) ? onlyObserving(stated) : stated
+  }
+
+  /** The newest state of the object that we know of. */
+  get managed(): KubeObject {
+    return this.#managed
+  }
+
+  /** What we wrote comes back as a change that is no news. */
+  set managed(written: KubeObject) {
+    this.#managed = written
+    this.runtime.selfWrites.add(written)
+  }
+
+  /** The memory of this process for the object. */
+  get state(): ObjectState {
+    return this.runtime.memory.of(this.managed)
+  }
+
+  get spec(): ManagedSpec {
+    return managedSpecOf(this.managed)
+  }
+
+  get #status(): ManagedStatus {
+    return (this.managed['status'] ?? {}) as ManagedStatus
+  }
+
+  get forProvider(): Values {
+    return this.spec.forProvider ?? {}
+  }
+
+  /** Absent while the gate is off: then it is ignored. */
+  get initProvider(): Values | undefined {
+    return this.runtime.features.managementPolicies ? this.spec.initProvider : undefined
+  }
+
+  /** The name to ask the provider for: the annotation, or the object's own where we choose. */
+  get externalName(): string {
+    const noted = externalNameOf(this.managed)
+    return noted === '' && this.runtime.kind.naming === 'user-chosen' ? this.managed.metadata.name! : noted
+  }
+
+  /** The name of the external resource as the status records it, once it was known to exist. */
+  get recordedName(): string {
+    return this.#status.externalName ?? ''
+  }
+
+  /** A create was sent whose result is unknown, as the status records it. */
+  get recordedDoubt(): boolean {
+    return this.#status.creationInDoubt === true
+  }
+
+  /**
+   * Records in the next report whether the external resource exists. An object that may only observe records nothing: a
+   * wrong name can be corrected there, since nothing is ever done to what it names.
+   */
+  know(existence: Existence): void {
+    if (this.policies.onlyObserve) return
+    this.#existence = existence
+    this.state.externalName = existence.name ?? ''
+  }
+
+  /** Remembers what was seen, for whatever status is written in the end. */
+  saw(observed: Present): void {
+    this.know({ name: observed.externalName || this.externalName })
+    this.#atProvider = this.policies.may.observe
+      ? this.secrets.mask(project(this.runtime, observed.atProvider))
+      : undefined
+    if (observed.ready !== undefined) {
+      const said = observed.ready
+      this.#ready = said === true ? conditions.available() : said === false ? conditions.unavailable() : said
+    }
+  }
+
+  /** Does the last report speak of the generation that the object has now? */
+  get alreadyReported(): boolean {
+    const synced = conditionsOf(this.managed).find(({ type }) => type === 'Synced')
+    return synced?.observedGeneration === this.managed.metadata.generation
+  }
+
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.runtime.events.event(this.managed, type, reason, this.secrets.redact(message))
+  }
+
+  /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
+  async report(...said: readonly Condition[]): Promise<void> {
+    const { runtime, managed } = this
+    const old: Values = this.#status
+    const held = conditionsOf(managed)
+    const wanted = this.#conditions(said)
+    const set = setConditions(held, ...wanted)
+    runtime.witness?.reported(this, wanted)
+    const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
+    if (set === held && sameSight && !this.request && this.#existenceIsReported()) return
+    const lastTransitionTime = timestamp(runtime.clock.now())
+    const status = {
+      ...this.#withExistence(old),
+      ...(sameSight ? {} : { atProvider: this.#atProvider }),
+      ...(this.request ? { lastHandledReconcileAt: this.request } : {}),
+      conditions: set.map((condition) =>
+        wanted.includes(condition)
+          ? { ...condition, lastTransitionTime: lasting(held, condition) ?? lastTransitionTime }
+          : condition,
+      ),
+    }
+    try {
+      const written = { ...managed, status }
+      // A report is still written when the time for the work is up: that is what it is about then.
+      const signal = this.signal.aborted ? AbortSignal.timeout(REPORT_MS) : this.signal
+      this.managed = await runtime.client.update(runtime.kind.type, written, { subresource: 'status', signal })
+      this.#notePruned()
+      this.#measure(held)
+    } catch (error) {
+      if (isConflict(error)) throw error
+      throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  #existenceIsReported(): boolean {
+    const { name = '', inDoubt = false } = this.#existence ?? { name: this.recordedName, inDoubt: this.recordedDoubt }
+    return name === this.recordedName && inDoubt === this.recordedDoubt
+  }
+
+  #withExistence(status: Values): Values {
+    if (!this.#existence) return status
+    const { externalName: _, creationInDoubt: __, ...rest } = status
+    const { name, inDoubt } = this.#existence
+    return { ...rest, ...(name ? { externalName: name } : {}), ...(inDoubt ? { creationInDoubt: true } : {}) }
+  }
+
+  /** Writes what is known of the external resource before anything else is done, if the status says something else. */
+  async recordExistence(existence: Existence): Promise<void> {
+    this.know(existence)
+    if (this.#existenceIsReported()) return
+    const { runtime, managed, signal } = this
+    const status = this.#withExistence(this.#status)
+    this.managed = await runtime.client.update(
+      runtime.kind.type,
+      { ...managed, status },
+      { subresource: 'status', signal },
+    )
+  }
+
+  /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
+  #conditions(said: readonly Condition[]): readonly Condition[] {
+    const { generation } = this.managed.metadata
+    const seen = this.#ready && this.#redacted(this.#ready)
+    const set: Condition[] = []
+    if (seen && !said.some(({ type }) => type === 'Ready')) set.push(seen)
+    for (const condition of this.approval ? [...said, this.approval] : said) {
+      const told = this.#redacted(condition)
+      if (seen && sameCondition(seen, told)) set.push(seen)
+      else set.push(generation ? { ...told, observedGeneration: generation } : told)
+    }
+    return set
+  }
+
+  /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */
+  #notePruned(): void {
+    if (!this.#atProvider) return
+    const kept = this.#status.atProvider ?? {}
+    for (const name in this.#atProvider) if (kept[name] === undefined) this.runtime.pruned.add(name)
+  }
+
+  /** How long it took to become ready, and how long drift lasted, is known when that ends. */
+  #measure(before: readonly Condition[]): void {
+    const { runtime, managed } = this
+    const changed = (type: string, status: string) =>
+      before.find((c) => c.type === type)?.status !== status &&
+      conditionsOf(managed).some((c) => c.type === type && c.status === status)
+    const since = (time: string | undefined) => (runtime.clock.now() - Date.parse(time ?? '')) / 1000
+    const drifted = before.find((c) => c.type === 'Drifted' && c.status === 'True')
+    if (changed('Ready', 'True')) runtime.metrics.ready(runtime.kind, since(managed.metadata.creationTimestamp))
+    if (drifted && changed('Drifted', 'False')) runtime.metrics.drifted(runtime.kind, since(drifted.lastTransitionTime))
+  }
+
+  #redacted(condition: Condition): Condition {
+    return condition.message ? { ...condition, message: this.secrets.redact(condition.message) } : condition
+  }
+
+  /** When a settled object is looked at again. */
+  poll(): Next {
+    const { runtime, managed } = this
+    const asked = pollIntervalOf(managed)
+    const settled = asked === undefined ? runtime.pollSeconds : Math.max(asked, runtime.minPollSeconds)
+    const interval = this.#ready?.status === 'False' ? Math.min(settled, runtime.unreadySeconds) : settled
+    const seconds = runtime.adjustPoll(managed, interval)
+    return seconds > 0 ? { after: 'poll', seconds } : { after: 'never' }
+  }
+
+  /**
+   * Changes the metadata from the revision that we read: if somebody wrote in
+   * between, this is a conflict and we look again.
+   */
+  async patchMetadata(metadata: Record<string, unknown>): Promise<void> {
+    const { runtime, managed } = this
+    const { name, namespace, resourceVersion } = managed.metadata
+    const key = { name: name!, ...(namespace ? { namespace } : {}) }
+    const patch = { metadata: { resourceVersion, ...metadata } } as unknown as Json
+    this.managed = await runtime.client.patch(runtime.kind.type, key, { type: 'merge', patch }, { signal: this.signal })
+  }
+}
+
+/** Drift and waiting for approval last from when they began, whatever else differs by now. */
+function lasting(held: readonly Condition[], { type, status }: Condition): string | undefined {
+  if (type !== 'Drifted' && type !== 'Approved') return undefined
+  return held.find((before) => before.type === type && before.status === status)?.lastTransitionTime
+}
+
+/**
+ * What the schema has of a reported value. The API server would drop the rest
+ * anyway, and then every report would look new.
+ */
+function project({ atProvider, pruned }: KindRuntime, value: unknown): Values {
+  const values = (projected(atProvider, value) ?? {}) as Record<string, unknown>
+  for (const name of pruned) delete values[name]
+  return values
+}
+
+function projected(node: Node, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined
+  if (node.type === 'object' && isObject(value)) {
+    const kept: Record<string, unknown> = {}
+    for (const name in value) {
+      const field = node.fields?.[name]
+      if (!field || field.sensitive) continue
+      const inner = projected(field, value[name])
+      if (inner !== undefined) kept[name] = inner
+    }
+    return kept
+  }
+  if (node.type === 'list' && Array.isArray(value)) return value.map((item) => projected(node.items!, item))
+  return value
+}
+
+/** Was all well when this generation was last reported on, and is nothing asked for? */
+export function isInSync(reconciliation: Reconciliation): boolean {
+  const conditions = conditionsOf(reconciliation.managed)
+  const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True')
+  return (
+    reconciliation.alreadyReported &&
+    is('Ready') &&
+    is('Synced') &&
+    !isDeleted(reconciliation.managed) &&
+    !reconciliation.history.attempted &&
+    !reconciliation.request
+  )
+}

@@ -1,0 +1,81 @@
+import { type Client, type KubeObject, messageOf } from '@crosstie/kube'
+import type { Present } from '../definition/external.js'
+import type { ManagedKind } from '../definition/managed.js'
+import { identifiersOf } from '../definition/query.js'
+import { type Budgets, unlimited } from '../external/budget.js'
+import { readProviderConfig, type Surroundings } from '../providerconfig/use.js'
+import { Redactor } from '../status/redact.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+export interface ProviderAccess {
+  readonly client: Client
+  readonly surroundings: Surroundings
+  readonly budgets: Budgets
+  /** Told of each call to the provider. */
+  readonly called?: (kind: ManagedKind, call: string, failed: boolean) => void
+}
+
+/** An external resource on a list, which has a name for sure. */
+export interface NamedResource extends Present {
+  readonly externalName: string
+}
+
+/**
+ * All external resources of a kind in one place: what an object with these
+ * identifiers and this ProviderConfig would reach, in the order of their names.
+ * Errors name no secret.
+ */
+export async function listExternal(
+  reach: ProviderAccess,
+  kind: ManagedKind,
+  place: KubeObject,
+  signal: AbortSignal,
+): Promise<readonly NamedResource[]> {
+  const { list } = kind.external
+  if (!list) throw new Error(`the API of ${kind.type.kind} cannot list`)
+  const spec = (place['spec'] ?? {}) as { forProvider?: Values; providerConfigRef?: { name?: string } }
+  const { forProvider = {}, providerConfigRef: { name = 'default' } = {} } = spec
+  const secrets = new Redactor()
+  try {
+    const config =
+      kind.providerConfig &&
+      (await readProviderConfig(reach.client, kind.providerConfig, name, reach.surroundings, signal))
+    if (config?.credentials) secrets.addDocument(config.credentials)
+    // A list is of one moment: nobody waits to hear of changes.
+    const context = { managed: place, api: reach.client, follow: () => {}, trackChanges: () => () => {}, signal }
+    const client = await kind.external.connect({ ...context, config })
+    try {
+      const budget = (kind.unmetered ? unlimited : reach.budgets).of(spec.providerConfigRef?.name ?? '')
+      await budget.take(signal)
+      const answer = await list.call(kind.external, { client, forProvider, signal }).then(
+        (found) => {
+          budget.note()
+          reach.called?.(kind, 'List', false)
+          return found
+        },
+        (error) => {
+          budget.note(error)
+          reach.called?.(kind, 'List', true)
+          throw error
+        },
+      )
+      return inPlace(kind, forProvider, answer)
+    } finally {
+      await (client as Partial<AsyncDisposable> | null | undefined)?.[Symbol.asyncDispose]?.()
+    }
+  } catch (error) {
+    const message = `cannot list ${kind.type.kind}: ${secrets.redact(messageOf(error))}`
+    throw new Error(message, secrets.redact(messageOf(error)) === messageOf(error) ? { cause: error } : {})
+  }
+}
+
+/** Some APIs list more than was asked for; each resource is told of once. */
+function inPlace(kind: ManagedKind, forProvider: Values, found: readonly Present[]): readonly NamedResource[] {
+  const identifiers = Object.keys(identifiersOf(kind.parameters))
+  const here = ({ atProvider }: Present) =>
+    identifiers.every((name) => atProvider[name] === undefined || atProvider[name] === forProvider[name])
+  const named = found.filter((each): each is NamedResource => Boolean(each.externalName) && here(each))
+  const byName = new Map(named.map((each) => [each.externalName, each]))
+  return [...byName.values()].sort((a, b) => (a.externalName < b.externalName ? -1 : 1))
+}
