@@ -33,13 +33,12 @@ import { issueToken } from './verbs/token.js'
 import { update } from './verbs/update.js'
 import { type Happening, watch, whenOutdated } from './verbs/watch.js'
 
-/** A reader that lets this many events pile up, beside what was there when it began, is told to list again. */
+/** A watch with more pending events than this, besides the initial ones, ends with an error. The client lists again. */
 const BACKLOG_MAX = 10_000
 
 /**
- * The Client port for code in the same process: the same verbs as over HTTP
- * with the same checks, without the wire. Objects that come back are the
- * store's own: shared, never to be changed.
+ * The Client port for code in the same process: the same verbs and checks as over HTTP, without the wire. Returned
+ * objects are shared with the store and must not be changed.
  */
 export class LocalClient implements Client {
   readonly #engine: Engine
@@ -169,7 +168,7 @@ export class LocalClient implements Client {
 
   #write(verb: string, type: ResourceType, key: ObjectKey, options: WriteOptions): WriteRequest {
     const { served, namespace, name, subresource, user, warnings } = this.#request(verb, type, key, options.subresource)
-    // Spelled out: this is on the way of every write, and spreading costs more than all the rest here.
+    // A literal is faster than a spread on the path of every write.
     return {
       served,
       namespace,
@@ -204,10 +203,10 @@ export class LocalClient implements Client {
   }
 }
 
-/** The object in the type that the caller expects of the kind. The server has validated it with the schema of the kind. */
+/** Returns the object as the type that the caller expects. The server has validated it with the schema of the kind. */
 const objectIn = <T extends KubeObject>({ object }: { readonly object: KubeObject }): T => object as T
 
-/** The pipeline may change what it is given, and callers keep their objects: it gets its own copy. */
+/** Copies the object, because the write path may change it. */
 function bodyOf(object: KubeObject) {
   return { value: clone(object) as unknown, strictErrors: [] }
 }
@@ -227,7 +226,7 @@ const isInitial = (happening: Happening): boolean => happening.type === 'ADDED' 
 class Backlog {
   #waiting: Happening[] = []
   #taken = 0
-  /** How many of those that wait are not of the initial state, which is as long as it is. */
+  /** The number of waiting events besides the initial ones. */
   #news = 0
   #overrun = false
   #wake: () => void = () => {}

@@ -37,34 +37,35 @@ import type { ConnectionLimits } from './transport/limits.js'
 import { Listener } from './transport/listener.js'
 import { Hub } from './watch/hub.js'
 
+/** Options of startServer. */
 export interface ServerOptions {
-  /** Where everything is kept: objects, keys, certificates. */
+  /** The directory of objects, keys and certificates. */
   readonly dataDir: string
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly clock?: Clock
-  /** Bearer tokens that are accepted beside service accounts' own. */
+  /** A file of bearer tokens that are accepted besides service account tokens. */
   readonly tokenFile?: string
   readonly auditLog?: string
   readonly auditRotation?: AuditRotation
-  /** Keys that Secrets are encrypted with; `keys.json` in the data directory unless named. */
+  /** The file of the keys that encrypt Secrets. Default: `keys.json` in the data directory. */
   readonly keyFile?: string
   readonly eventTtlMs?: number
-  /** Timeouts and the number of connections, where they differ from kube-apiserver's. */
+  /** Overrides of timeouts and of the number of connections. Defaults are those of kube-apiserver. */
   readonly connectionLimits?: Partial<ConnectionLimits>
   readonly metrics?: Metrics
-  /** One line for the operator; never holds a secret. */
+  /** Called with one line for the operator. It never holds a secret. */
   readonly log?: (message: string) => void
 }
 
 const EVENT_TTL_MS = 3_600_000
 const STOP_GRACE_MS = 5_000
 const SECRETS = '//secrets/'
-/** Who signs service account tokens, and whom they are for by default: what kube-apiserver is commonly set to. */
+/** The issuer and default audience of service account tokens, as kube-apiserver is commonly configured. */
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
-/** A running API server: HTTPS outside, `client()` inside. */
+/** A running API server, reached by HTTPS and by `client()` in the process. */
 export class Server implements AsyncDisposable {
   readonly engine: Engine
   readonly metrics: Metrics
@@ -81,7 +82,7 @@ export class Server implements AsyncDisposable {
     authorizer: RbacAuthorizer
     tokens: ServiceAccountTokens
     listener: Listener
-    /** In the order they must run. */
+    /** Functions that stop parts of the server, in the order of their calls. */
     stops: readonly (() => Promise<void> | void)[]
   }) {
     this.engine = parts.engine
@@ -99,17 +100,17 @@ export class Server implements AsyncDisposable {
     return `https://${name}:${port}`
   }
 
-  /** What a kubeconfig for the administrator needs. */
+  /** Returns the content of a kubeconfig for the administrator. */
   adminAccess(): KubeconfigContent {
     return { server: this.url, ca: this.#pki.ca, client: this.#pki.admin }
   }
 
-  /** The Client port as this user; without one, as the administrator. */
+  /** Returns a Client that acts as the user. Default: the administrator. */
   client(user: UserInfo = administrator): Client {
     return new LocalClient(this.engine, user, this.#authorizer, this.#tokens)
   }
 
-  /** Ends watches, lets requests finish, then lets go of the store. */
+  /** Ends watches, waits for running requests, then closes the store. */
   async close(): Promise<void> {
     for (const stop of this.#stops) await stop()
   }
@@ -121,11 +122,14 @@ export class Server implements AsyncDisposable {
 
 const administrator = authenticated({ name: 'system:admin', groups: [MASTERS] })
 
-/** Opens the data, serves it, and keeps house; resolves once requests are answered. */
+/**
+ * Opens the data directory, starts the controllers and serves HTTPS. Resolves when the server answers requests.
+ * Throws when the directory is in use or damaged.
+ */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { dataDir, host, clock = systemClock, log = () => {} } = options
   const keys = openPki({ dataDir, host, clock, warn: log })
-  keys.catch(() => {}) // Told below, once there is a store to be closed.
+  keys.catch(() => {}) // A rejection is reported below, where the store can be closed.
   const store = await openData(options, clock, log)
   try {
     return await assemble({ ...options, clock, log }, store, await keys)
@@ -175,7 +179,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   for (const keeper of keepers) keeper.start()
 
   const stopping = new AbortController()
-  setMaxListeners(0, stopping.signal) // Every watch listens.
+  setMaxListeners(0, stopping.signal) // Every watch adds a listener.
   const client = new LocalClient(engine, administrator, authorizer, tokens)
   await bootstrap(client)
   const kinds = checkedKindsOf(registry)
@@ -208,7 +212,7 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
       clientCa: pki.ca,
       limits: options.connectionLimits,
     },
-    // Whatever escapes is our mistake, and must cost one answer, not the process.
+    // An unexpected error must fail one request, not the process.
     (exchange) => void serve(site, exchange).catch((error) => report('serving a request', error)),
   )
   const renewing = runRotation(

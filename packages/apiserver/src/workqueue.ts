@@ -4,17 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 30_000
 
-/** Waits; tests put their own in its place. Ends early, without an error, when the signal aborts. */
+/** Waits. Tests replace it. Resolves early, without an error, when the signal aborts. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
+/** Waits with a timer that does not keep the process alive. */
 export const sleep: Sleep = async (milliseconds, signal) => {
   await delay(milliseconds, undefined, { signal, ref: false }).catch(() => {})
 }
 
-/**
- * Keys that wait to be worked on, one after the other, each as long as it is
- * asked for again; one that fails is tried again later, ever later.
- */
+/** A work queue with per-key deduplication and exponential back-off. Keys are processed one at a time. */
 export class WorkQueue {
   readonly #pending = new Set<string>()
   readonly #failures = new Map<string, number>()
@@ -32,7 +30,7 @@ export class WorkQueue {
     this.#process = process
     this.#report = report
     this.#pause = pause
-    setMaxListeners(0, this.#stopping.signal) // Every key that waits listens.
+    setMaxListeners(0, this.#stopping.signal) // Every waiting key adds a listener.
     if (signal?.aborted) this.#stopping.abort()
     signal?.addEventListener('abort', () => this.#stopping.abort(), { once: true })
   }
@@ -48,7 +46,7 @@ export class WorkQueue {
     void this.#pause(milliseconds, this.#stopping.signal).then(() => this.add(key))
   }
 
-  /** Resolves when the key that is worked on is done; no other is begun. */
+  /** Resolves when the current key is done. No other key is started. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -59,7 +57,7 @@ export class WorkQueue {
   }
 
   async #run(): Promise<void> {
-    // Whoever woke us is in the middle of publishing a batch.
+    // The caller is publishing a batch, so the work starts in the next turn.
     await new Promise((resolve) => setImmediate(resolve))
     for (const key of this.#pending) {
       if (this.#stopped) break

@@ -5,7 +5,7 @@ import { CLUSTER_ROLES } from './kinds.js'
 
 const FIELD_MANAGER = 'clusterrole-aggregation-controller'
 
-/** The rules that a ClusterRole's aggregationRule gathers; undefined when it has none. */
+/** Returns the rules that the aggregationRule of a ClusterRole selects. Undefined when the role has none. */
 export function aggregatedRules(role: KubeObject, all: Iterable<KubeObject>): readonly unknown[] | undefined {
   const aggregation = role['aggregationRule']
   if (!isObject(aggregation)) return undefined
@@ -30,14 +30,15 @@ function rulesIn(role: KubeObject): readonly unknown[] {
   return Array.isArray(role['rules']) ? role['rules'] : []
 }
 
+/** Dependencies of a controller of the server. */
 export interface ControllerOptions {
   readonly client: Client
-  /** Told of what did not work and will be tried again. */
+  /** Called for a failure that will be retried. */
   readonly failed: (what: string, error: unknown) => void
   readonly sleep?: Sleep
 }
 
-/** Keeps the rules of aggregated ClusterRoles in step with the roles that they gather. Runs until the signal aborts. */
+/** Keeps the rules of aggregated ClusterRoles in sync with the roles that they select. Runs until the signal aborts. */
 export async function runAggregation({ client, failed, sleep }: ControllerOptions, signal: AbortSignal): Promise<void> {
   const roles = new Followed()
   const reconcile = async (name: string) => {
@@ -52,7 +53,7 @@ export async function runAggregation({ client, failed, sleep }: ControllerOption
     signal,
     pause: sleep,
   })
-  // Whichever role changed, any aggregated one may gather it; there are few, and deciding is cheap.
+  // Any aggregated role may select the changed one. There are few of them, and the decision is cheap.
   const changed = () => {
     for (const role of roles.values()) if (role['aggregationRule']) work.add(role.metadata.name!)
   }

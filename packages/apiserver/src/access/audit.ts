@@ -12,24 +12,25 @@ const URI_LETTERS_MAX = 8_192
 const AGENT_LETTERS_MAX = 1_024
 const DAY_MS = 24 * 3600 * 1000
 
-/** When the log is put aside and how long it is kept, as kube-apiserver's options of the same names. */
+/** When the log is rotated and how long backups are kept, as in the options of kube-apiserver with the same names. */
 export interface AuditRotation {
-  /** A file that has grown beyond this is put aside. */
+  /** The file is rotated when it exceeds this size. */
   readonly maxBytes?: number
-  /** How many files that were put aside are kept; 0 keeps all. */
+  /** The number of rotated files to keep. 0 keeps all. */
   readonly maxBackups?: number
-  /** Files that were put aside longer ago are removed; 0 keeps them. */
+  /** Rotated files older than this are removed. 0 keeps them. */
   readonly maxAgeDays?: number
 }
 
+/** Where the audit log is written, and how it is rotated. */
 export interface AuditOptions extends AuditRotation {
   readonly file: string
   readonly clock: Clock
-  /** Told when lines could not be written; requests go on. */
+  /** Called when lines could not be written. Requests continue. */
   readonly failed: (error: unknown) => void
 }
 
-/** What is recorded of one finished request: who did what to which object and how it ended, never the object. */
+/** The record of one finished request: the user, the object and the result, never the content of the object. */
 export interface AuditRecord {
   readonly id: string
   readonly uri: string
@@ -56,15 +57,14 @@ export interface AuditRecord {
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'connect'])
 
-/** Reading changes nothing, so only these verbs are recorded. */
+/** Whether a verb is recorded: reads are not. */
 export function isAudited(verb: string): boolean {
   return WRITES.has(verb)
 }
 
 /**
- * Writes audit.k8s.io/v1 events of level Metadata, one JSON line each. Never
- * makes a request wait or fail: lines queue up in memory, and when the disk
- * does not keep up the newest are dropped and counted.
+ * Writes audit.k8s.io/v1 events of level Metadata, one JSON line each. It never delays or fails a request: lines
+ * wait in memory, and when the disk is too slow the newest are dropped and counted.
  */
 export class AuditLog {
   readonly #options: AuditOptions
@@ -83,7 +83,7 @@ export class AuditLog {
     this.#bytes = bytes
   }
 
-  /** Throws when the file cannot be written: better now than when it is needed. */
+  /** Throws when the file cannot be written, so that the server does not start without its audit log. */
   static open(options: AuditOptions): Promise<AuditLog> {
     return attempt(`open the audit log ${options.file}`, async () => {
       await mkdir(dirname(resolve(options.file)), { recursive: true })
@@ -92,7 +92,7 @@ export class AuditLog {
     })
   }
 
-  /** Events that were lost since the start. */
+  /** The number of events lost since the start. */
   get dropped(): number {
     return this.#dropped
   }
@@ -108,14 +108,14 @@ export class AuditLog {
     this.#writing ??= this.#drain()
   }
 
-  /** Writes what is queued, then lets go of the file. */
+  /** Writes the waiting lines and closes the file. */
   async close(): Promise<void> {
     await this.#writing
     await this.#handle.close()
   }
 
   async #drain(): Promise<void> {
-    // Requests that end in the same turn share one write.
+    // Requests that end in the same turn of the event loop share one write.
     await new Promise((next) => setImmediate(next))
     while (this.#queue.length > 0) {
       const lines = this.#queue
@@ -151,7 +151,7 @@ export class AuditLog {
     for (const name of this.#outdated(aside, stem.length + 1)) await rm(join(folder, name), { force: true })
   }
 
-  /** Of the files that were put aside, oldest first, those that are too many or too old. */
+  /** Returns the rotated files that exceed the limits of number or age. `aside` is sorted by age, oldest first. */
   #outdated(aside: readonly string[], stampAt: number): readonly string[] {
     const { maxBackups = MAX_BACKUPS, maxAgeDays = 0, clock } = this.#options
     const excess = maxBackups === 0 ? 0 : Math.max(0, aside.length - maxBackups)
@@ -162,7 +162,7 @@ export class AuditLog {
 
 const stampOf = (time: number): string => new Date(time).toISOString().replaceAll(':', '-').slice(0, 23)
 
-/** The record with its long texts cut, and an annotation that says so, as kube-apiserver marks events that it truncates. */
+/** Returns the record with long texts truncated and an annotation that says so, as kube-apiserver does. */
 function bounded(record: AuditRecord): AuditRecord {
   const { uri, userAgent = '', status } = record
   const { message = '' } = status
@@ -196,7 +196,7 @@ function eventOf(given: AuditRecord, now: number): object {
     responseStatus: {
       metadata: {},
       ...(status.code < 400 ? {} : { status: 'Failure' }),
-      // A message about a bad value repeats the value.
+      // A message about an invalid value repeats the value.
       ...(status.message && !(target && isConfidential(target)) ? { message: status.message } : {}),
       ...(status.reason ? { reason: status.reason } : {}),
       code: status.code,

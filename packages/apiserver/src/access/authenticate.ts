@@ -4,16 +4,21 @@ import { type Clock, StatusError } from '@crosstie/kube'
 import { type ServiceAccountTokens, TokenError } from './tokens.js'
 import { anonymous, authenticated, type UserInfo } from './user.js'
 
+/** Dependencies of the Authenticator. */
 export interface AuthenticatorOptions {
   readonly tokens: ServiceAccountTokens
-  /** Fixed tokens and whom they stand for, from a token file. */
+  /** Static tokens with their users, from a token file. */
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
   readonly clock: Clock
 }
 
-/** What a connection has to offer; node's TLSSocket, made with `requestCert` and our CA. */
+/**
+ * The part of a TLS connection that authentication reads. The socket must have been created with `requestCert` and
+ * our CA.
+ */
 export type ClientConnection = Pick<TLSSocket, 'authorized' | 'getPeerCertificate'> & object
 
+/** The result of a TokenReview. */
 export interface TokenReviewResult {
   readonly user?: UserInfo
   readonly audiences?: readonly string[]
@@ -21,7 +26,7 @@ export interface TokenReviewResult {
 }
 
 interface CertificateIdentity {
-  /** Absent: the certificate proves nothing. */
+  /** Absent when the certificate is not trusted. */
   readonly user?: UserInfo
   readonly until: number
 }
@@ -29,8 +34,8 @@ interface CertificateIdentity {
 const UNAUTHORIZED = 'Unauthorized'
 
 /**
- * Finds out who makes a request. For the same credentials it hands out the
- * same UserInfo object, so that others can remember what they know of a user.
+ * Authenticates requests. It returns the same UserInfo object for the same credentials, so that callers can use it
+ * as a cache key.
  */
 export class Authenticator {
   readonly #tokens: ServiceAccountTokens
@@ -45,9 +50,8 @@ export class Authenticator {
   }
 
   /**
-   * The user of a request: its client certificate's, else its bearer token's,
-   * else (without either) system:anonymous. Throws 401 when there were
-   * credentials and none of them is good.
+   * Returns the user of the client certificate, else of the bearer token, else system:anonymous. Throws 401 when
+   * credentials were sent and none is valid.
    */
   authenticate(
     authorization: string | undefined,
@@ -67,10 +71,10 @@ export class Authenticator {
     return anonymous
   }
 
-  /** Whose token it is and for whom, or why it is not accepted, in the words of a TokenReview's status. */
+  /** Returns the user and the audiences of a token, or the error that a TokenReview reports. */
   review(token: string, audiences: readonly string[] = this.#tokens.audiences): TokenReviewResult {
     const fixed = this.#staticTokens.get(token)
-    // A fixed token knows nothing of audiences, so it is meant for this server.
+    // A static token has no audiences, so it is meant for this server.
     if (fixed) {
       const granted = audiences.filter((audience) => this.#tokens.audiences.includes(audience))
       return granted.length > 0 ? { user: fixed, audiences: granted } : { error: 'invalid bearer token' }
@@ -94,10 +98,10 @@ export class Authenticator {
   }
 }
 
-/** Undefined when the client showed no certificate. */
+/** Undefined when the client sent no certificate. */
 function certificateIdentity(connection: ClientConnection): CertificateIdentity | undefined {
   const certificate = connection.getPeerCertificate()
-  // Without a certificate node answers with an empty object (or null after the end), and `authorized` says nothing.
+  // Without a certificate Node returns an empty object, or null after the end, and `authorized` has no meaning.
   if (!certificate?.raw) return undefined
   const subject = certificate.subject as unknown as Readonly<Record<string, string | string[] | undefined>>
   const name = [subject['CN'] ?? []].flat().at(-1)
@@ -115,7 +119,7 @@ function certificateIdentity(connection: ClientConnection): CertificateIdentity 
 const EMPTY_TOKEN_WARNING =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
-/** Undefined when the header is not about a bearer token. */
+/** Undefined when the header holds no bearer token. */
 function bearerToken(authorization: string, warnings?: string[]): string | undefined {
   const parts = authorization.trim().split(' ')
   if (parts.length < 2 || parts[0]!.toLowerCase() !== 'bearer') return undefined
@@ -125,8 +129,8 @@ function bearerToken(authorization: string, warnings?: string[]): string | undef
 }
 
 /**
- * Reads a token file: one `token,user,uid,"group1,group2"` a line, groups optional.
- * Throws an error that names the file and the line when it is malformed.
+ * Reads a token file: one `token,user,uid,"group1,group2"` per line, groups optional. Throws an error with the file
+ * and the line for malformed input.
  */
 export function parseTokenFile(text: string, file: string): Map<string, UserInfo> {
   const tokens = new Map<string, UserInfo>()
@@ -146,7 +150,7 @@ export function parseTokenFile(text: string, file: string): Map<string, UserInfo
   return tokens
 }
 
-/** The fields of one CSV line; undefined when a quote never ends. */
+/** Splits one line of CSV. Undefined when a quote is not closed. */
 function csvFields(line: string): string[] | undefined {
   const fields: string[] = []
   let rest = line

@@ -1,7 +1,7 @@
 import { type StatusDetails, StatusError } from '@crosstie/kube'
 import type { UserInfo } from './user.js'
 
-/** What somebody wants to do: with a resource, or (when `path` is set) with a path that is none. */
+/** The action to authorize: on a resource, or on a non-resource path when `path` is set. */
 export interface Attributes {
   readonly user: UserInfo
   readonly verb: string
@@ -13,20 +13,22 @@ export interface Attributes {
   readonly path?: string
 }
 
+/** The answer of an Authorizer. */
 export interface Decision {
   readonly allowed: boolean
-  /** Why it is allowed, or what went wrong while finding out. Often empty for a refusal. */
+  /** The reason of the decision, or an error of the evaluation. Often empty for a refusal. */
   readonly reason: string
 }
 
+/** Decides whether a user may do something. */
 export interface Authorizer {
   authorize(attributes: Attributes): Decision
 }
 
-/** Told apart from what admission forbids: the real server answers it elsewhere, with one header more. */
+/** A refusal by the authorizer. kube-apiserver sends one header more with it than with a refusal by admission. */
 export class AccessDeniedError extends StatusError {}
 
-/** 403 in the words that kubectl's users know. */
+/** Returns the 403 of kube-apiserver. */
 export function forbiddenError(attributes: Attributes, reason: string): AccessDeniedError {
   const what = sanitized(describe(attributes))
   const why = reason === '' ? what : `${what}: ${reason}`
@@ -58,7 +60,7 @@ function describe({
   return `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}`
 }
 
-/** Answers must not look like HTML to a browser that shows them. */
+/** Escapes the text so that a browser does not read it as HTML. */
 function sanitized(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -2,11 +2,9 @@ import type { KubeObject } from '@crosstie/kube'
 import type { PolicyRule } from './rules.js'
 
 /**
- * The roles and bindings that a Kubernetes API server starts with, without
- * those for nodes, pods' controllers and schedulers, which cannot exist here.
- * Rules of the others are the real ones to the letter, kinds that are not
- * served included: whoever holds `edit` may then grant exactly what they could
- * grant elsewhere, so that charts and operators install unchanged.
+ * The roles and bindings that kube-apiserver creates at start, without those for nodes, pods and schedulers, which
+ * do not exist here. The rules are copied exactly, including kinds that are not served, so that a user with `edit`
+ * can grant the same permissions as on any cluster and charts install unchanged.
  */
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -119,7 +117,7 @@ const controllerManager: readonly PolicyRule[] = [
 const discovery = '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/'
 const openid = '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/'
 
-/** What the controllers of a control plane may do, each by a service account of its own in kube-system. */
+/** Permissions of the controllers of a control plane. Each has a service account in kube-system. */
 const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   'clusterrole-aggregation-controller': [
     rule(['escalate', 'get', 'list', 'patch', 'update', 'watch'], RBAC, 'clusterroles'),
@@ -143,6 +141,7 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
 }
 
+/** The default ClusterRoles. */
 export const clusterRoles: readonly KubeObject[] = [
   clusterRole('cluster-admin', [
     { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
@@ -170,6 +169,7 @@ export const clusterRoles: readonly KubeObject[] = [
   ...Object.entries(controllers).map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
 ]
 
+/** The default ClusterRoleBindings. */
 export const clusterRoleBindings: readonly KubeObject[] = [
   clusterRoleBinding('cluster-admin', group('system:masters')),
   clusterRoleBinding('system:basic-user', group('system:authenticated')),
@@ -183,6 +183,7 @@ export const clusterRoleBindings: readonly KubeObject[] = [
   ),
 ]
 
+/** The default Roles. */
 export const roles: readonly KubeObject[] = [
   {
     apiVersion: `${RBAC}/v1`,
@@ -192,6 +193,7 @@ export const roles: readonly KubeObject[] = [
   },
 ]
 
+/** The default RoleBindings. */
 export const roleBindings: readonly KubeObject[] = [
   {
     apiVersion: `${RBAC}/v1`,

@@ -13,14 +13,13 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, ROLE_BINDINGS, ROLES 
 
 const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
 
-/** As in Kubernetes: the server itself owns what it starts with. */
+/** The field manager that kube-apiserver uses for its own objects. */
 const FIELD_MANAGER = 'kube-apiserver'
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate'
 
 /**
- * Makes sure that the system namespaces and the default roles and bindings
- * exist. What is there already loses nothing: rules, subjects, labels and
- * annotations that are missing are added, unless the object says
+ * Creates the system namespaces and the default roles and bindings. Existing objects keep what they have: missing
+ * rules, subjects, labels and annotations are added unless the object has
  * `rbac.authorization.kubernetes.io/autoupdate: "false"`.
  */
 export async function bootstrap(client: Client, signal?: AbortSignal): Promise<void> {
@@ -63,14 +62,17 @@ async function ensure(
         await client.delete(type, object.metadata as { name: string }, { signal })
         await client.create(type, object, write)
       } else {
-        // Somebody else writes it at this moment; the next start looks again.
+        // Another client writes it at this moment. The next start checks it again.
         await client.update(type, step, write).catch(ignoring(isConflict))
       }
     }),
   )
 }
 
-/** What to do with an object that exists: leave it, replace it (a binding's role cannot change), or write this. */
+/**
+ * Returns what to do with an existing object: leave it, replace it (the role of a binding is immutable) or write
+ * the returned object.
+ */
 export function reconciled(current: KubeObject, wanted: KubeObject): 'keep' | 'replace' | KubeObject {
   if (current.metadata.annotations?.[AUTO_UPDATE] === 'false') return 'keep'
   if (!equal(current['roleRef'], wanted['roleRef'])) return 'replace'

@@ -16,22 +16,26 @@ export interface KeyPair {
   readonly key: string
 }
 
+/** A certificate authority: its certificate and its key. */
 export interface Authority {
   readonly certificate: X509Certificate
   readonly key: KeyObject
 }
 
+/** The period in which a certificate is valid. */
 export interface Validity {
   readonly from: number
   readonly until: number
 }
 
+/** The content of a serving certificate. */
 export interface ServingRequest extends Validity {
   readonly name: string
   /** DNS names and IP addresses. */
   readonly hosts: readonly string[]
 }
 
+/** The content of a client certificate. */
 export interface ClientRequest extends Validity {
   readonly user: string
   readonly groups: readonly string[]
@@ -54,17 +58,17 @@ const ALGORITHM: Record<string, der.Der> = {
 const DIGITAL_SIGNATURE = der.bits(Buffer.from([0x80]), 7)
 const SIGN_CERTIFICATES = der.bits(Buffer.from([0xa4]), 2)
 
-/** A P-256 key: made in a millisecond, and every TLS client of Kubernetes knows it. */
+/** Creates a P-256 key. This takes a millisecond, and every TLS client of Kubernetes supports it. */
 export function newKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }
 
-/** PEM. The common Java client takes a key for RSA unless the first line says EC, so that of PKCS#8 would not do. */
+/** Returns the key as PEM. The common Java client expects RSA unless the first line says EC, so PKCS#8 is not used. */
 export function keyPem(key: KeyObject): string {
   return key.export({ type: key.asymmetricKeyType === 'ec' ? 'sec1' : 'pkcs8', format: 'pem' }) as string
 }
 
-/** A certificate that signs itself and may sign others. */
+/** Creates a self-signed certificate of a certificate authority. */
 export function selfSign(name: string, key: KeyObject, validity: Validity): string {
   const subject = nameOf([[ATTRIBUTE.commonName, name]])
   const id = keyId(key)
@@ -76,6 +80,7 @@ export function selfSign(name: string, key: KeyObject, validity: Validity): stri
   ])
 }
 
+/** Issues a serving certificate for the hosts. */
 export function issueServing(authority: Authority, request: ServingRequest): KeyPair {
   const names = request.hosts.map((host) =>
     isIP(host) ? der.context(7, addressBytes(host)) : der.context(2, Buffer.from(host, 'ascii')),
@@ -86,7 +91,10 @@ export function issueServing(authority: Authority, request: ServingRequest): Key
   ])
 }
 
-/** Kubernetes reads the user from the common name and the groups from the organizations. */
+/**
+ * Issues a client certificate. Kubernetes reads the user from the common name and the groups from the
+ * organizations.
+ */
 export function issueClient(authority: Authority, request: ClientRequest): KeyPair {
   const organizations = request.groups.map((group) => [ATTRIBUTE.organization, group] as const)
   const subject = nameOf([...organizations, [ATTRIBUTE.commonName, request.user]])
@@ -154,7 +162,7 @@ function keyId(key: KeyObject): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
-  // The URL parser knows all spellings of an IPv6 address.
+  // The URL parser normalizes all forms of an IPv6 address.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head, tail] = canonical.split('::').map((half) => (half === '' ? [] : half.split(':')))
   const missing = 8 - head!.length - (tail?.length ?? 0)
@@ -166,7 +174,8 @@ function addressBytes(address: string): Buffer {
   return bytes
 }
 
-// An issuer's name must be byte for byte the authority's subject, whoever made the authority.
+// The issuer name must equal the subject of the authority byte for byte, regardless of the tool that created the
+// authority.
 function subjectOf(certificate: X509Certificate): der.Der {
   return der.children(der.children(certificate.raw)[0]!)[5]!
 }
@@ -180,7 +189,7 @@ function subjectKeyIdOf(certificate: X509Certificate): Buffer | undefined {
   return found && der.split(der.split(der.children(found).at(-1)!).content).content
 }
 
-/** Undefined when the text holds no certificate. */
+/** Undefined when the text is not a certificate. */
 export function parseCertificate(text: string): X509Certificate | undefined {
   try {
     return new X509Certificate(text)

@@ -1,11 +1,19 @@
-/** The little of DER (X.690) that certificates need. Reading and checking certificates is OpenSSL's, by way of node:crypto. */
+/**
+ * The part of DER (X.690) that certificates need. Certificates are read and verified by OpenSSL through
+ * node:crypto.
+ */
 
 export type Der = Buffer
 
+/** SEQUENCE. */
 export const sequence = (...items: readonly Der[]): Der => tagged(0x30, Buffer.concat(items))
+/** SET. */
 export const set = (...items: readonly Der[]): Der => tagged(0x31, Buffer.concat(items))
+/** OCTET STRING. */
 export const octets = (content: Buffer): Der => tagged(0x04, content)
+/** UTF8String. */
 export const utf8 = (text: string): Der => tagged(0x0c, Buffer.from(text, 'utf8'))
+/** BOOLEAN. */
 export const boolean = (value: boolean): Der => tagged(0x01, Buffer.from([value ? 0xff : 0]))
 
 /** Context-specific `[number]`, constructed (holding other values) or primitive. */
@@ -21,10 +29,12 @@ export function integer(bytes: Buffer): Der {
   return tagged(0x02, trimmed[0]! & 0x80 ? Buffer.concat([Buffer.from([0]), trimmed]) : trimmed)
 }
 
+/** BIT STRING. */
 export function bits(content: Buffer, unused = 0): Der {
   return tagged(0x03, Buffer.concat([Buffer.from([unused]), content]))
 }
 
+/** OBJECT IDENTIFIER. */
 export function oid(dotted: string): Der {
   const [first, second, ...rest] = dotted.split('.').map(Number)
   const bytes = [first! * 40 + second!]
@@ -43,12 +53,16 @@ export function time(milliseconds: number): Der {
   return tagged(generalized ? 0x18 : 0x17, Buffer.from(`${generalized ? digits : digits.slice(2)}Z`, 'ascii'))
 }
 
+/** Returns the PEM form of a value. */
 export function pem(label: string, der: Der): string {
   const lines = der.toString('base64').match(/.{1,64}/g)!
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
-/** The values directly inside a constructed value, each with its header. For input that OpenSSL accepted before. */
+/**
+ * Returns the values directly inside a constructed value, each with its header. The input must have been accepted
+ * by OpenSSL.
+ */
 export function children(der: Der): Der[] {
   const items: Der[] = []
   const { content } = split(der)
@@ -60,6 +74,7 @@ export function children(der: Der): Der[] {
   return items
 }
 
+/** Returns the content of the first value and the length of the whole value. */
 export function split(der: Der): { readonly content: Buffer; readonly length: number } {
   const first = der[1]!
   const lengthBytes = first & 0x80 ? first & 0x7f : 0

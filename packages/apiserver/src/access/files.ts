@@ -5,8 +5,8 @@ import { platform } from 'node:process'
 import { messageOf } from '@crosstie/kube'
 
 /**
- * Replaces the file as a whole: whoever reads it sees the old text or the new
- * one, also after a power cut if it is written durably. Only the owner may read it.
+ * Replaces the file atomically, with mode 0600: readers see the old text or the new one. With `durable` this holds
+ * after a power failure, too.
  */
 export async function writePrivately(file: string, text: string, durably: boolean): Promise<void> {
   const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
@@ -31,18 +31,19 @@ async function withFile(handle: FileHandle, use: (handle: FileHandle) => Promise
   }
 }
 
+/** How `closeToOthers` treats a file. */
 export interface PrivacyOptions {
-  /** For files that the operator provides, such as a mounted Secret: these are often shared with a group. */
+  /** For files that the operator provides, such as a mounted Secret. They are often readable for a group. */
   readonly groupMayRead?: boolean
   readonly warn: (message: string) => void
 }
 
 /**
- * Takes away the permission of others to read or write a file with a secret, and warns: others may have read it already.
- * A file whose mode cannot be changed, such as one of a read-only mount, is used as it is, with a warning.
+ * Removes the permissions of others on a file that holds a secret, and warns, because others may have read it. A
+ * file whose mode cannot be changed, such as one on a read-only mount, is used with a warning.
  */
 export async function closeToOthers(file: string, { groupMayRead = false, warn }: PrivacyOptions): Promise<void> {
-  if (platform === 'win32') return // Its files have no such modes.
+  if (platform === 'win32') return // Windows has no such file modes.
   const found = await stat(file).catch(() => undefined)
   const excess = groupMayRead ? 0o027 : 0o077
   if (!found?.isFile() || (found.mode & excess) === 0) return

@@ -4,7 +4,7 @@ import { type Sleep, sleep } from '../workqueue.js'
 const RETRY_MIN = 100
 const RETRY_MAX = 30_000
 
-/** All objects of a kind (or those that a selector picks), kept up to date. */
+/** A cache of the objects of a kind, or of those that a selector matches. */
 export class Followed {
   readonly #objects = new Map<string, KubeObject>()
 
@@ -16,7 +16,7 @@ export class Followed {
     return this.#objects.values()
   }
 
-  /** Lists, then watches, again and again until the signal aborts. Calls back for whatever came, changed or went. */
+  /** Lists and watches until the signal aborts. Calls back for each object that was added, changed or removed. */
   async run(
     client: Client,
     type: ResourceType,

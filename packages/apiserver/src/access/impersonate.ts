@@ -19,13 +19,13 @@ interface Requested {
 const EXTRA_PREFIX = 'impersonate-extra-'
 const AUTHENTICATION_GROUP = 'authentication.k8s.io'
 
-/** Refused before anybody knows who asks: the real server answers in plain text then. */
+/** A refusal before authentication. kube-apiserver answers it in plain text. */
 export class MisplacedImpersonation extends StatusError {}
 
 /**
- * The user that a request acts as: the one it came from, or the one its
- * Impersonate headers name, if the first may impersonate every part of the
- * second. Headers are node's `rawHeaders`: name, value, name, value …
+ * Returns the user that a request acts as: the authenticated user, or the user named by Impersonate headers when
+ * the authenticated user may impersonate every part of it. `rawHeaders` has the form of Node's `rawHeaders`. Throws
+ * 403 otherwise.
  */
 export function impersonate(
   user: UserInfo,
@@ -60,7 +60,7 @@ export function impersonate(
 
 const impersonators = new WeakMap<UserInfo, UserInfo>()
 
-/** Who acts as this user; undefined when the user is who they are. */
+/** Returns the user who impersonates this user. Undefined without impersonation. */
 export function impersonatorOf(user: UserInfo): UserInfo | undefined {
   return impersonators.get(user)
 }
@@ -77,7 +77,10 @@ function impersonated({ user, uid, groups, extra }: Requested, ownGroups: readon
   return { name: user, groups: named, ...(uid === '' ? {} : { uid }), ...(extra.size > 0 ? { extra: extras } : {}) }
 }
 
-/** Undefined, at the cost of a look at the header names, when nobody is to be impersonated. */
+/**
+ * Returns the identity in the Impersonate headers. Undefined without such headers, after a comparison of header
+ * names only.
+ */
 function requestedIdentity(rawHeaders: readonly string[]): Requested | undefined {
   let requested: Requested | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {

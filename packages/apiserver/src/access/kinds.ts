@@ -15,11 +15,19 @@ const rbac = (kind: string, resource: string, namespaced: boolean): ResourceType
   namespaced,
 })
 
+/** Namespace, core/v1. */
 export const NAMESPACES = core('Namespace', 'namespaces', false)
+/** ServiceAccount, core/v1. */
 export const SERVICE_ACCOUNTS = core('ServiceAccount', 'serviceaccounts')
+/** Secret, core/v1. */
 export const SECRETS = core('Secret', 'secrets')
+/** ConfigMap, core/v1. */
 export const CONFIG_MAPS = core('ConfigMap', 'configmaps')
+/** ClusterRole, rbac.authorization.k8s.io/v1. */
 export const CLUSTER_ROLES = rbac('ClusterRole', 'clusterroles', false)
+/** ClusterRoleBinding, rbac.authorization.k8s.io/v1. */
 export const CLUSTER_ROLE_BINDINGS = rbac('ClusterRoleBinding', 'clusterrolebindings', false)
+/** Role, rbac.authorization.k8s.io/v1. */
 export const ROLES = rbac('Role', 'roles', true)
+/** RoleBinding, rbac.authorization.k8s.io/v1. */
 export const ROLE_BINDINGS = rbac('RoleBinding', 'rolebindings', true)

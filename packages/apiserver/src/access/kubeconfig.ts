@@ -4,6 +4,7 @@ import { attempt } from '@crosstie/kube'
 import type { KeyPair } from './certificate.js'
 import { writePrivately } from './files.js'
 
+/** The content of a kubeconfig with one user that authenticates by certificate. */
 export interface KubeconfigContent {
   /** `https://127.0.0.1:6443` */
   readonly server: string
@@ -13,9 +14,8 @@ export interface KubeconfigContent {
 }
 
 /**
- * Writes a kubeconfig of exactly one cluster, user and context, all named
- * crosstie; whatever the file held before is replaced in one step. Only its
- * owner can read it.
+ * Writes a kubeconfig with one cluster, user and context, all named crosstie. Replaces the file atomically, with
+ * mode 0600.
  */
 export function writeKubeconfig(file: string, content: KubeconfigContent): Promise<void> {
   return attempt(`write the kubeconfig ${file}`, async () => {
@@ -24,6 +24,7 @@ export function writeKubeconfig(file: string, content: KubeconfigContent): Promi
   })
 }
 
+/** Returns the text of a kubeconfig. */
 export function kubeconfig({ server, ca, client }: KubeconfigContent): string {
   return `apiVersion: v1
 kind: Config
@@ -46,7 +47,7 @@ current-context: crosstie
 `
 }
 
-/** Reads back what `kubeconfig` wrote; throws when a certificate-based access is not in there. */
+/** Reads a kubeconfig that `kubeconfig` wrote. Throws when it has no client certificate. */
 export function readKubeconfig(text: string): KubeconfigContent {
   const field = (name: string) => new RegExp(`^\\s+${name}: (.+)$`, 'm').exec(text)?.[1]
   const decoded = (name: string) => Buffer.from(field(name) ?? '', 'base64').toString('utf8')

@@ -1,6 +1,6 @@
 import type { ServiceAccountTokens } from './tokens.js'
 
-/** A document that relying parties fetch: its body, and the headers that go with it. */
+/** A document for relying parties: its body and headers. */
 export interface Document {
   readonly contentType: string
   readonly cacheControl: string
@@ -11,8 +11,8 @@ const CACHE_CONTROL = 'public, max-age=3600'
 const JWKS_PATH = '/openid/v1/jwks'
 
 /**
- * The paths under which others learn how to check our service account tokens,
- * and what is there. `address` is `host:port` as clients reach this server.
+ * Returns the OpenID discovery documents by path. Relying parties verify service account tokens with them.
+ * `address` is `host:port` as clients reach this server.
  */
 export function openidDocuments(tokens: ServiceAccountTokens, address: string): ReadonlyMap<string, Document> {
   const metadata = {

@@ -20,38 +20,41 @@ const DAY = 24 * 3600 * 1000
 const AUTHORITY_DAYS = 3650
 const LEAF_DAYS = 365
 const ROTATE_BEFORE_DAYS = 30
-/** Clients' clocks may run behind ours, and ours may be ahead by a time zone until it is set. */
+/** Client clocks may be behind ours, and ours may be ahead by a time zone until it is set. */
 const BACKDATE = DAY
 
+/** Where keys and certificates are stored, and for which host. */
 export interface PkiOptions {
   readonly dataDir: string
   /** The address or name that the server listens on. */
   readonly host: string
   readonly clock: Clock
-  /** Receives one line when a certificate was issued again because of the clock, or a key file was open to others. */
+  /**
+   * Called with one line when a certificate was issued again because of the clock, or a key file was readable for
+   * others.
+   */
   readonly warn?: (message: string) => void
 }
 
 /** Keys and certificates of one server. */
 export interface Pki {
-  /** PEM. Clients trust it; client certificates must be signed by it. */
+  /** PEM. Clients trust it, and it signs client certificates. */
   readonly ca: string
   readonly serving: KeyPair
   /** A client certificate of the group system:masters, for the kubeconfig. */
   readonly admin: KeyPair
   /** Signs service account tokens. */
   readonly signingKey: KeyObject
-  /** A client certificate for anybody, valid for a year. */
+  /** Issues a client certificate that is valid for a year. */
   issueClient(user: string, groups: readonly string[]): KeyPair
 }
 
 /**
- * Keys and certificates from `<dataDir>/pki`; what is missing is made, and what
- * is about to expire (or does not name the host) is issued anew. Call it again
- * to rotate in a running server.
+ * Opens the keys and certificates in `<dataDir>/pki`. Missing ones are created. Certificates that expire soon or do
+ * not name the host are issued again. Call it again to rotate certificates in a running server.
  *
- * The authority and the token key are never replaced while they are unreadable
- * or broken: that would silently lock out every client that trusts them.
+ * The authority and the token key are never replaced when they are unreadable or damaged, because that would lock
+ * out every client that trusts them. It throws instead.
  */
 export function openPki(options: PkiOptions): Promise<Pki> {
   return attempt('open the keys and certificates', () => new Folder(options).open())
@@ -104,7 +107,7 @@ class Folder {
     if (!certificate) throw this.#broken('ca.crt', 'holds no certificate')
     if (!key) throw this.#broken('ca.key', 'is missing, but ca.crt exists')
     if (!certificate.checkPrivateKey(key)) throw this.#broken('ca.key', 'does not belong to ca.crt')
-    // The same key signs on: what it signed before stays valid for those who trust the new certificate.
+    // The key stays the same, so certificates that it signed before stay valid for clients that trust the new one.
     if (this.#expires(certificate) || this.#notYetValid(certificate, 'ca.crt')) return await this.#newAuthority(key)
     return { certificate, key }
   }
@@ -115,7 +118,7 @@ class Folder {
     return { certificate: parseCertificate(text)!, key }
   }
 
-  /** Leaves can be made again at any time, so a broken one, torn by a power cut perhaps, is simply replaced. */
+  /** Serving and client certificates can be issued again at any time, so a damaged file is replaced. */
   async #leaf(
     name: string,
     authority: Authority,
@@ -184,7 +187,10 @@ class Folder {
     return Date.parse(certificate.validTo) - this.#now < ROTATE_BEFORE_DAYS * DAY
   }
 
-  /** As after a first start with a clock that was ahead. Clients refuse such a certificate. */
+  /**
+   * Whether the certificate is not valid yet, as after a first start with a clock that was ahead. Clients refuse
+   * it.
+   */
   #notYetValid(certificate: X509Certificate, file: string): boolean {
     const from = Date.parse(certificate.validFrom)
     if (from <= this.#now) return false
@@ -209,7 +215,7 @@ function parseKey(text: string): KeyObject | undefined {
   }
 }
 
-/** Everything a client may call this server by. */
+/** Returns every name and address that clients may use for this server. */
 function servingHosts(listen: string): string[] {
   const host = listen.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   const wildcard = host === '0.0.0.0' || host === '::' || host === ''

@@ -5,9 +5,10 @@ import { type PolicyRule, ruleAllows, rulesOf } from './rules.js'
 import { MASTERS, serviceAccountUser, type UserInfo } from './user.js'
 
 const PREFIX = '/rbac.authorization.k8s.io/'
-/** Different questions that are remembered of one user. */
+/** The number of decisions cached for one user. */
 const DECISIONS_MAX = 256
 
+/** A reference to a role in a binding. */
 export interface RoleRef {
   readonly apiGroup?: string
   readonly kind: string
@@ -28,7 +29,7 @@ interface Binding {
   readonly subjects: readonly Subject[]
 }
 
-/** Rules that apply to somebody, and the roles of bindings that do not exist. */
+/** The rules that apply to a user, and the roles of bindings that do not exist. */
 export interface Resolved {
   readonly rules: readonly PolicyRule[]
   readonly missing: readonly RoleRef[]
@@ -42,13 +43,12 @@ interface Remembered {
 }
 
 /**
- * Role-based access control over the roles and bindings in the store. Follows
- * every change as it becomes durable; decisions are remembered per user until
- * the next change of any role or binding.
+ * Role-based access control by the roles and bindings in the store. Durable changes take effect at once. Decisions
+ * are cached per user until a role or binding changes.
  */
 export class RbacAuthorizer implements Authorizer {
   readonly #roles = new Map<string, readonly PolicyRule[]>()
-  /** By the subject they name: `User alice`, `Group devs`, in each namespace ('' for cluster bindings). */
+  /** Bindings by subject (`User alice`, `Group devs`) and namespace ('' for cluster bindings). */
   readonly #bindings = new Map<string, Map<string, Set<Binding>>>()
   readonly #remembered = new WeakMap<UserInfo, Remembered>()
   readonly #stop: () => void
@@ -72,13 +72,14 @@ export class RbacAuthorizer implements Authorizer {
       remembered = { generation: this.#generation, decisions: new Map() }
       this.#remembered.set(user, remembered)
     }
-    // Whoever may do it to any object may do it to this one; that is the common case, and one answer serves all names.
+    // A permission for all names includes this one. This is the common case, and one cached decision serves all
+    // names.
     const anyName = this.#remember(remembered, questionOf(attributes), { ...attributes, name: '' })
     if (anyName.allowed || !attributes.name) return anyName
     return this.#remember(remembered, `${questionOf(attributes)}\n${attributes.name}`, attributes)
   }
 
-  /** All rules that the user has in the namespace, or cluster-wide for ''. */
+  /** Returns the rules of the user in the namespace, or cluster-wide for ''. */
   rulesFor(user: UserInfo, namespace: string): Resolved {
     const rules: PolicyRule[] = []
     const missing: RoleRef[] = []
@@ -90,7 +91,7 @@ export class RbacAuthorizer implements Authorizer {
     return { rules, missing }
   }
 
-  /** What a role reference in a binding of the namespace ('' for a cluster binding) stands for. */
+  /** Returns the rules of a role that a binding in the namespace refers to. '' stands for a cluster binding. */
   rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.get(roleKey({ roleRef, namespace }))
   }
@@ -188,12 +189,12 @@ function bindingOf(object: KubeObject): Binding {
   return { name, namespace, roleRef: object['roleRef'] as RoleRef, subjects: subjects as unknown as Subject[] }
 }
 
-/** Under which subjects a user is found. */
+/** Returns the keys under which bindings of a user are indexed. */
 function subjectKeys({ name, groups }: UserInfo): string[] {
   return [`User ${name}`, ...groups.map((group) => `Group ${group}`)]
 }
 
-/** A service account is found by its user name, so that one look-up serves both. */
+/** Service accounts are indexed by user name, so that one lookup finds both. */
 function subjectsOf({ subjects, namespace }: Binding): string[] {
   return subjects.flatMap((subject) => {
     if (subject.kind === 'User' || subject.kind === 'Group') return [`${subject.kind} ${subject.name}`]
@@ -206,12 +207,12 @@ function roleKey({ roleRef, namespace }: Pick<Binding, 'roleRef' | 'namespace'>)
   return roleRef.kind === 'ClusterRole' ? `clusterroles/${roleRef.name}` : `roles/${namespace}/${roleRef.name}`
 }
 
-/** How a lister names a role that is not there. */
+/** Returns the error of a lister for a missing role. */
 export function missingRole({ kind, name }: RoleRef): string {
   return `${kind.toLowerCase()}.rbac.authorization.k8s.io "${name}" not found`
 }
 
-/** Several errors as Kubernetes prints them. */
+/** Joins errors as Kubernetes prints them. */
 export function aggregate(errors: readonly string[]): string {
   const distinct = [...new Set(errors)]
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`

@@ -1,19 +1,20 @@
 import { type Sleep, sleep } from '../workqueue.js'
 import type { Pki } from './pki.js'
 
-/** Leaves are issued anew 30 days before they end, so twice a day is plenty. */
+/** Certificates are issued again 30 days before they expire, so two checks per day are enough. */
 const LOOK_AGAIN_MS = 12 * 3600 * 1000
 
+/** Dependencies of runRotation. */
 export interface RotationOptions {
-  /** Opens the keys and certificates again, which issues those anew that are about to expire. */
+  /** Opens keys and certificates again. This issues certificates again that are about to expire. */
   readonly open: () => Promise<Pki>
-  /** Puts what is new to use; called only when the serving certificate changed. */
+  /** Applies the new certificates. Called only when the serving certificate changed. */
   readonly renew: (pki: Pki) => void
   readonly failed: (what: string, error: unknown) => void
   readonly sleep?: Sleep
 }
 
-/** Keeps a server that is never restarted from serving an expired certificate. Runs until the signal aborts. */
+/** Replaces the serving certificate before it expires, without a restart. Runs until the signal aborts. */
 export async function runRotation(current: Pki, options: RotationOptions, signal: AbortSignal): Promise<void> {
   const { open, renew, failed, sleep: pause = sleep } = options
   let serving = current.serving.cert

@@ -1,7 +1,7 @@
 import { isObject } from '@crosstie/kube'
 import type { Attributes } from './authorize.js'
 
-/** One rule of a Role or ClusterRole; absent lists are empty. */
+/** One rule of a Role or ClusterRole. Absent lists are empty. */
 export interface PolicyRule {
   readonly verbs: readonly string[]
   readonly apiGroups?: readonly string[]
@@ -18,6 +18,7 @@ export function rulesOf(role: Readonly<Record<string, unknown>>): readonly Polic
   return Array.isArray(rules) ? rules.filter(isObject).map((rule) => ({ verbs: NONE, ...rule }) as PolicyRule) : []
 }
 
+/** Whether the rule allows the action. */
 export function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name, path }: Attributes): boolean {
   if (!rule.verbs.includes('*') && !rule.verbs.includes(verb)) return false
   if (path !== undefined) return (rule.nonResourceURLs ?? NONE).some((url) => urlCovers(url, path))
@@ -39,12 +40,12 @@ function urlCovers(url: string, path: string): boolean {
   return url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''))
 }
 
-/** The smallest parts of the wanted rules that no owned rule covers. */
+/** Returns the smallest parts of the wanted rules that are not covered by owned rules. */
 export function uncovered(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter((part) => !owned.some((rule) => covers(rule, part)))
 }
 
-/** One rule for every combination, so that each is either covered by a single rule or not at all. */
+/** Splits a rule into single combinations, each of which one rule covers or none does. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const parts: PolicyRule[] = []
   for (const group of rule.apiGroups ?? NONE) {
@@ -85,7 +86,7 @@ function resourceCovered(owned: readonly string[], resource: string): boolean {
   return slash >= 0 && owned.includes(`*${resource.slice(slash)}`)
 }
 
-/** Joins rules that differ in nothing but their verbs, for people to read. */
+/** Merges rules that differ only in their verbs, for readable messages. */
 export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const others: PolicyRule[] = []
   const simple = new Map<string, PolicyRule>()

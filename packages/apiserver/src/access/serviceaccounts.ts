@@ -15,6 +15,7 @@ const TOKEN_TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 
+/** Dependencies of runServiceAccounts. */
 export interface ServiceAccountOptions extends ControllerOptions {
   readonly tokens: ServiceAccountTokens
   /** PEM of the authority that signed the serving certificate. */
@@ -22,9 +23,8 @@ export interface ServiceAccountOptions extends ControllerOptions {
 }
 
 /**
- * Gives every namespace its `default` ServiceAccount and its `kube-root-ca.crt`
- * ConfigMap, fills Secrets that ask for a service account's token, and removes
- * those whose account is gone. Runs until the signal aborts.
+ * Creates the `default` ServiceAccount and the `kube-root-ca.crt` ConfigMap in every namespace, fills Secrets that
+ * request a service account token, and deletes those whose account was deleted. Runs until the signal aborts.
  */
 export async function runServiceAccounts(options: ServiceAccountOptions, signal: AbortSignal): Promise<void> {
   await new ServiceAccounts(options, signal).run()
@@ -116,7 +116,7 @@ class ServiceAccounts {
     await client.update(CONFIG_MAPS, { ...current, metadata, data }, this.#write).catch(ignoring(isNotFound))
   }
 
-  /** A namespace may have gone, or somebody may have been faster: both are as good. */
+  /** Creates an object. A deleted namespace and an existing object are ignored. */
   async #create(type: typeof SECRETS, object: KubeObject): Promise<void> {
     const expected = ignoring(isAlreadyExists, isNotFound, isTerminating)
     await this.#options.client.create(type, object, this.#write).catch(expected)
@@ -144,7 +144,10 @@ class ServiceAccounts {
     if (filled) await client.update(SECRETS, filled, this.#write).catch(ignoring(isNotFound))
   }
 
-  /** Asks the server before taking an account for gone: our picture may lag behind, and a deletion is final. */
+  /**
+   * Reads the account from the server before it is treated as deleted, because the cache may be stale and a
+   * deletion is final.
+   */
   async #account(namespace: string, name: string): Promise<KubeObject | undefined> {
     const known = this.#accounts.get(namespace, name)
     if (known) return known
@@ -178,7 +181,7 @@ class ServiceAccounts {
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
 
-/** `NamespaceTerminating`: nothing is created in a namespace that is going. */
+/** Whether the error is the `NamespaceTerminating` of an object in a namespace under deletion. */
 function isTerminating(error: unknown): boolean {
   const causes = (error as { details?: { causes?: readonly { reason?: string }[] } } | undefined)?.details?.causes
   return causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false

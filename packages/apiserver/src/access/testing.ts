@@ -13,7 +13,7 @@ import {
 } from '@crosstie/kube'
 import type { Change, Stored, StoredPage } from '../store/store.js'
 
-/** The reading half of a store, in memory, for tests of what only reads and follows changes. */
+/** The read methods of a store, in memory, for tests. */
 export class FakeObjects {
   readonly #objects = new Map<string, Stored>()
   readonly #listeners = new Set<(changes: readonly Change[]) => void>()
@@ -61,7 +61,7 @@ interface Watcher {
   wake: () => void
 }
 
-/** Just enough of an API behind the Client port for tests of controllers: no admission, no selectors but on two fields. */
+/** An API behind the Client port for tests of controllers, without admission and with two field selectors only. */
 export class FakeClient {
   readonly #objects = new Map<string, KubeObject>()
   readonly #watchers = new Set<Watcher>()
@@ -69,7 +69,7 @@ export class FakeClient {
   readonly log: string[] = []
   #revision = 0
 
-  /** The controllers under test get this. */
+  /** The Client for the controllers under test. */
   get port(): Client {
     return this as unknown as Client
   }

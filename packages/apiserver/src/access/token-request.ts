@@ -17,7 +17,7 @@ const DEFAULT_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 
-/** Answers a TokenRequest with a token. Throws the StatusError that the real server answers with. */
+/** Issues a token for a TokenRequest. Throws the StatusError of kube-apiserver. */
 export function requestToken(
   objects: Pick<Store, 'get'>,
   tokens: ServiceAccountTokens,
@@ -74,7 +74,7 @@ function boundObject(objects: Pick<Store, 'get'>, namespace: string, reference: 
   const { group, version } = parseApiVersion(text('apiVersion')) ?? { group: '', version: '' }
   const kind = text('kind')
   const name = text('name')
-  // Pods and nodes are kinds that Kubernetes binds to and that cannot exist here.
+  // Kubernetes also binds tokens to pods and nodes, which do not exist here.
   if (group === '' && (kind === 'Pod' || kind === 'Node')) {
     throw notFound({ group: '', resource: `${kind.toLowerCase()}s` }, name)
   }

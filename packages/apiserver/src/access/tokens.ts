@@ -18,57 +18,62 @@ import {
   type UserInfo,
 } from './user.js'
 
-/** Tokens from Secrets carry this issuer, name no audience and never expire. */
+/** Tokens in Secrets have this issuer, no audience and no expiry. */
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 const LEGACY = 'kubernetes.io/serviceaccount/'
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
-/** Clocks of issuer and reader may differ by this much; go-jose grants the same. */
+/** The clocks of issuer and verifier may differ by this much. go-jose has the same tolerance. */
 const LEEWAY_SECONDS = 60
 const CACHE_MAX = 10_000
 
+/** Dependencies of ServiceAccountTokens. */
 export interface TokensOptions {
   /** Reads ServiceAccounts and Secrets. */
   readonly objects: Pick<Store, 'get'>
-  /** Signs; tokens that it signed are accepted. */
+  /** Signs new tokens. Tokens signed by it are accepted. */
   readonly key: SigningKey
-  /** Keys of the past whose tokens are still accepted. */
+  /** Previous keys whose tokens are still accepted. */
   readonly olderKeys?: readonly VerifyingKey[]
   readonly issuer: string
-  /** Who this server is, to tokens. */
+  /** The audiences of this server. */
   readonly audiences: readonly string[]
   readonly clock: Clock
   readonly newId: () => string
 }
 
-/** An object that a token dies with. */
+/** An object whose deletion invalidates the token. */
 export interface BoundObject {
   readonly kind: 'secret'
   readonly name: string
   readonly uid: string
 }
 
+/** The result of a successful verification. */
 export interface Verified {
   readonly user: UserInfo
-  /** The asked-for audiences that the token is for. */
+  /** The requested audiences that the token is valid for. */
   readonly audiences: readonly string[]
 }
 
-/** A token whose signature is right, and whom it speaks of: one object for as long as it is remembered, for others' caches. */
+/**
+ * A token whose signature is valid, with its user. The user object stays the same while the proof is cached, for
+ * caches of callers.
+ */
 interface Proof {
   readonly claims: Claims
   readonly user: UserInfo
 }
 
-/** Why a token that looks like ours is not accepted. */
+/** The reason why a token of this server is not accepted. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 }
 
-/** Issues and checks service account tokens. */
+/** Issues and verifies service account tokens. */
 export class ServiceAccountTokens {
   readonly #options: TokensOptions
   readonly #keys: readonly VerifyingKey[]
-  /** Tokens whose signature was right. What may change since (objects, time) is checked at every use. */
+  /** Tokens with a valid signature. Objects and time are checked at every use. */
   readonly #proven = new Map<string, Proof>()
 
   constructor(options: TokensOptions) {
@@ -88,7 +93,10 @@ export class ServiceAccountTokens {
     return this.#options.audiences
   }
 
-  /** A token of the account for the audiences, valid for so many seconds, or as long as the bound object lives. */
+  /**
+   * Returns a token of the account for the audiences. It is valid for the given seconds or until the bound object
+   * is deleted.
+   */
   issue(account: KubeObject, audiences: readonly string[], seconds: number, bound?: BoundObject): string {
     const { name, namespace, uid } = account.metadata
     const now = Math.floor(this.#options.clock.now() / 1000)
@@ -108,7 +116,7 @@ export class ServiceAccountTokens {
     })
   }
 
-  /** The token that a Secret of type kubernetes.io/service-account-token holds. */
+  /** Returns the token of a Secret of type kubernetes.io/service-account-token. */
   issueForSecret(account: KubeObject, secretName: string): string {
     const { name, namespace, uid } = account.metadata
     return signToken(this.#options.key, {
@@ -122,8 +130,8 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Whose token it is. Undefined when it is not one of ours at all; throws a
-   * TokenError when it is (or claims to be) and must not be accepted.
+   * Returns the user of a token. Undefined when the token has another issuer. Throws a TokenError when it has ours
+   * and is not valid.
    */
   verify(token: string, audiences: readonly string[] = this.#options.audiences): Verified | undefined {
     const proof = this.#proven.get(token) ?? this.#prove(token)
@@ -149,7 +157,7 @@ export class ServiceAccountTokens {
     if (!keys.some((key) => isSignedBy(key, parsed))) {
       throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
     }
-    // A bounded memory: the oldest proof goes first, and is made again when needed.
+    // The cache is bounded. The oldest proof is evicted and computed again when it is needed.
     if (this.#proven.size >= CACHE_MAX) this.#proven.delete(this.#proven.keys().next().value!)
     const proof = { claims: parsed.claims, user: userOf(parsed.claims) }
     this.#proven.set(token, proof)
@@ -179,7 +187,7 @@ export class ServiceAccountTokens {
     if (claims['sub'] !== subject) throw new TokenError('sub claim is invalid')
     this.#checkAccount(namespace, name, textOf(account['uid']))
     if (bound['secret'] !== undefined) this.#checkSecret(namespace, recordOf(bound['secret']))
-    // Neither exists here, so whatever such a token was bound to is gone.
+    // Pods and nodes do not exist here, so a token bound to one is never valid.
     if (bound['pod'] !== undefined || bound['node'] !== undefined) throw invalidated()
   }
 

@@ -1,4 +1,4 @@
-/** Who makes a request. */
+/** The user who sends a request. */
 export interface UserInfo {
   readonly name: string
   readonly uid?: string
@@ -6,21 +6,26 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** Members of this group may do anything. */
 export const MASTERS = 'system:masters'
+/** The group of all authenticated users. */
 export const AUTHENTICATED = 'system:authenticated'
+/** The group of anonymous users. */
 export const UNAUTHENTICATED = 'system:unauthenticated'
+/** The name of anonymous users. */
 export const ANONYMOUS = 'system:anonymous'
 
+/** The user of requests without credentials. */
 export const anonymous: UserInfo = { name: ANONYMOUS, groups: [UNAUTHENTICATED] }
 
-/** Whoever proved who they are is also in system:authenticated. */
+/** Adds the group system:authenticated, except to the anonymous user. */
 export function authenticated(user: UserInfo): UserInfo {
   if (user.name === ANONYMOUS) return user
   if (user.groups.includes(AUTHENTICATED) || user.groups.includes(UNAUTHENTICATED)) return user
   return { ...user, groups: [...user.groups, AUTHENTICATED] }
 }
 
-/** The authentication.k8s.io form of a user. */
+/** Returns the user in the form of authentication.k8s.io. */
 export function userFields({ name, uid, groups, extra }: UserInfo): Record<string, unknown> {
   return {
     username: name,
@@ -32,15 +37,17 @@ export function userFields({ name, uid, groups, extra }: UserInfo): Record<strin
 
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 
+/** Returns the user name of a service account. */
 export function serviceAccountUser(namespace: string, name: string): string {
   return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`
 }
 
+/** Returns the groups of the service accounts of a namespace. */
 export function serviceAccountGroups(namespace: string): string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
-/** Undefined when the user is no service account. */
+/** Returns the namespace and name of a service account from its user name. Undefined for other users. */
 export function parseServiceAccountUser(
   user: string,
 ): { readonly namespace: string; readonly name: string } | undefined {

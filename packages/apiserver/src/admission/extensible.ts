@@ -8,6 +8,7 @@ import type { ParamKinds } from './policies/params.js'
 import { Policies } from './policies/policies.js'
 import { Webhooks } from './webhooks/webhooks.js'
 
+/** Dependencies of ExtensibleAdmission. */
 export interface ExtensibleOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly registry: KindRegistry
@@ -15,7 +16,7 @@ export interface ExtensibleOptions {
   readonly newId: () => string
 }
 
-/** Webhooks and policies that users configured, in the order of the real server: mutations, policies, validations. */
+/** Webhooks and policies in the order of kube-apiserver: mutating webhooks, policies, validating webhooks. */
 export class ExtensibleAdmission implements Admission {
   readonly #webhooks: Webhooks
   readonly #policies: Policies
@@ -45,13 +46,13 @@ export class ExtensibleAdmission implements Admission {
   }
 }
 
-/** What admission asks of the registry. */
+/** Returns the view of the registry that admission needs. */
 export function kindsOf(registry: KindRegistry): ParamKinds {
   const addresses = (group: string, resource: string): ResourceType[] => {
     const definition = registry.definition(group, resource)
     return (definition?.versions ?? []).map(({ name }) => registry.resolve(group, name, resource)!.type)
   }
-  /** Events are the same objects in two groups. */
+  /** Events are served in two groups. */
   const relatives = ({ group, resource }: ResourceType): string[] => {
     const own = registry.definition(group, resource)?.sharedWith?.group
     const others = registry
@@ -72,7 +73,7 @@ export function kindsOf(registry: KindRegistry): ParamKinds {
   }
 }
 
-/** What the type checking of policies asks of the registry. */
+/** Returns the view of the registry that type checking of policies needs. */
 export function checkedKindsOf(registry: KindRegistry): CheckedKinds {
   return {
     resolve: (group, version, resource) => registry.resolve(group, version, resource)?.type,

@@ -2,7 +2,7 @@ import { forbidden, type KubeObject, notFound, StatusError } from '@crosstie/kub
 import type { Engine } from '../serving/engine.js'
 import type { WriteRequest } from '../serving/request.js'
 
-/** Nothing is created in a namespace that is not there, or that is on its way out. */
+/** Throws 404 when the namespace of a new object does not exist, and 403 when it is under deletion. */
 export function checkNamespaceOpen(engine: Engine, { served, namespace }: WriteRequest, object: KubeObject): void {
   if (!served.definition.namespaced) return
   const stored = engine.store.tip(`//namespaces/${namespace}`)
@@ -20,6 +20,7 @@ export function checkNamespaceOpen(engine: Engine, { served, namespace }: WriteR
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
+/** Throws 403 for a deletion of a system namespace. */
 export function checkNamespaceMortal({ served, name }: { served: WriteRequest['served']; name: string }): void {
   if (served.type.group === '' && served.type.resource === 'namespaces' && immortal.has(name)) {
     throw forbidden(served.type, name, 'this namespace may not be deleted')

@@ -3,21 +3,22 @@ import { complete } from '../decode/decode.js'
 import type { AdmissionAttributes, Engine } from '../serving/engine.js'
 import type { WriteRequest } from '../serving/request.js'
 
+/** The admission of one request. */
 export interface Review {
   mutate(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>
   validate(object: KubeObject | undefined, old: KubeObject | undefined): Promise<void>
-  /** Of a deletion all are told, but there is nothing that anybody could change. */
+  /** Calls webhooks and policies for a deletion. They cannot change the object. */
   remove(old: KubeObject, name: string): Promise<void>
 }
 
-/** How admission sees a request whose objects are not of the kind of its resource. */
+/** How admission reviews a request whose objects have another kind than the resource. */
 export interface AdmissionView {
   readonly kind: NonNullable<AdmissionAttributes['kind']>
-  /** Reads what a webhook returned. */
+  /** Decodes the object that a webhook returned. */
   complete(mutated: KubeObject): KubeObject
 }
 
-/** Webhooks and policies as this request meets them; undefined when none asks for its kind. */
+/** Returns the webhooks and policies for this request. Undefined when none is interested in the kind. */
 export function admissionOf(
   engine: Engine,
   request: WriteRequest,

@@ -10,7 +10,7 @@ import { checkTypeMeta } from '../decode/decode.js'
 import type { WriteContext } from '../definitions/definition.js'
 import type { WriteRequest } from '../serving/request.js'
 
-/** Throws 422 with everything that is wrong with the object. */
+/** Validation on write. Throws 422 with everything that is wrong with the object. */
 export function checkValid(
   request: WriteRequest,
   object: KubeObject,
@@ -32,7 +32,7 @@ function metadataErrors({ served }: WriteRequest, object: KubeObject, old: KubeO
     ...(strategy.validateFinalizers?.(group, object.metadata) ?? []),
   ]
   if (!old) return plain()
-  // The real server looks at metadata once for all kinds and once for this one, and lists what it finds each time.
+  // kube-apiserver validates metadata generically and again for the kind, and lists the errors of both.
   const update = validateObjectMetaUpdate(object.metadata, old.metadata, 'metadata')
   const alone = plain()
   return [...alone, ...update, ...update, ...(strategy.repeatsMetadataErrors ? alone : [])]
@@ -51,7 +51,7 @@ function bodyErrors(
   const { schema, rules } = served
   const shape = [...shapeErrors(request, object, old), ...particular, ...schema.validateListTypes(object, old)]
   if (!rules) return shape
-  // Rules read fields by their types: they run only on an object whose shape holds.
+  // Rules read fields by their types, so they run only on objects with a valid shape.
   if (!shape.some(blocksRules)) return [...shape, ...rules.validate(object, old)]
   return [...shape, fieldErrors.invalid('<nil>', null, UNCHECKED)]
 }
@@ -68,8 +68,8 @@ function shapeErrors(
   return object['status'] === undefined ? [] : served.statusSchema.validate(object['status'], old?.['status'], 'status')
 }
 
-// The real server skips rules when a field is missing, of the wrong type, too
-// long or too many: those could make a rule fail, or cost, for a wrong reason.
+// kube-apiserver skips rules when a field is missing, has the wrong type, is too long or has too many entries. Such
+// fields could make a rule fail, or make it expensive, for the wrong reason.
 function blocksRules({ type }: FieldError): boolean {
   return (
     type === 'Required' || type === 'TypeInvalid' || type === 'TooLong' || type === 'TooMany' || type === 'NotSupported'

@@ -15,11 +15,12 @@ import { aggregate, missingRole, type RbacAuthorizer } from '../access/rbac.js'
 import { type UserInfo, userFields } from '../access/user.js'
 import type { WriteContext } from '../definitions/definition.js'
 
-/** `Strategy.answer` of a kind that is a question. */
+/** The `Strategy.answer` of a review kind. */
 export type Answer = (object: KubeObject, context: WriteContext) => KubeObject
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** Answers TokenReview. */
 export function answerTokenReview(authenticator: Authenticator): Answer {
   return (object) => {
     const spec = fieldsOf(object['spec'])
@@ -34,6 +35,7 @@ export function answerTokenReview(authenticator: Authenticator): Answer {
   }
 }
 
+/** Answers SelfSubjectReview. */
 export const answerSelfSubjectReview: Answer = (object, { user, now }) => ({
   apiVersion: object.apiVersion,
   kind: object.kind,
@@ -41,6 +43,7 @@ export const answerSelfSubjectReview: Answer = (object, { user, now }) => ({
   status: { userInfo: userFields(user) },
 })
 
+/** Answers SubjectAccessReview. */
 export function answerSubjectAccessReview(authorizer: Authorizer): Answer {
   return (object) => {
     const spec = fieldsOf(object['spec'])
@@ -51,6 +54,7 @@ export function answerSubjectAccessReview(authorizer: Authorizer): Answer {
   }
 }
 
+/** Answers SelfSubjectAccessReview. */
 export function answerSelfSubjectAccessReview(authorizer: Authorizer): Answer {
   return (object, { user }) => {
     const spec = fieldsOf(object['spec'])
@@ -61,6 +65,7 @@ export function answerSelfSubjectAccessReview(authorizer: Authorizer): Answer {
   }
 }
 
+/** Answers LocalSubjectAccessReview. */
 export function answerLocalSubjectAccessReview(authorizer: Authorizer): Answer {
   return (object) => {
     const spec = fieldsOf(object['spec'])
@@ -82,6 +87,7 @@ export function answerLocalSubjectAccessReview(authorizer: Authorizer): Answer {
   }
 }
 
+/** Answers SelfSubjectRulesReview. */
 export function answerSelfSubjectRulesReview(authorizer: RbacAuthorizer): Answer {
   return (object, { user }) => {
     const namespace = textOf(fieldsOf(object['spec'])['namespace'])
@@ -170,7 +176,7 @@ function selectorErrors(spec: Fields): FieldError[] {
   })
 }
 
-/** How each kind of selector is read from text, and which requirements can be turned into one. */
+/** The parser of each kind of selector, and the requirements that it can express. */
 const selectors: Record<string, { parse(raw: string): unknown; reads(requirement: Fields): boolean }> = {
   fieldSelector: {
     parse: parseFieldSelector,
@@ -182,7 +188,7 @@ const selectors: Record<string, { parse(raw: string): unknown; reads(requirement
   },
 }
 
-/** RBAC does not look at selectors, but says so when it could not have read one, or not all of it. */
+/** RBAC ignores selectors, but reports those that it cannot parse. */
 function selectorTrouble(spec: Fields): string {
   const resource = fieldsOf(spec['resourceAttributes'])
   return Object.entries(selectors)
@@ -208,17 +214,17 @@ function succeeds(step: () => unknown): boolean {
 }
 
 function refuse(errors: readonly FieldError[]): void {
-  // The real server forgets the kind here, and clients have learned to read it so.
+  // kube-apiserver leaves out the kind here.
   if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', errors)
 }
 
-/** The pipeline's own additions do not count as given by the client. */
+/** Fields that the write path added do not count as sent by the client. */
 function isEmptyMeta({ metadata }: KubeObject, allowed: readonly string[]): boolean {
   const ignored = ['managedFields', 'creationTimestamp', 'uid', ...allowed]
   return Object.entries(metadata).every(([name, value]) => value === undefined || ignored.includes(name))
 }
 
-/** How the real server prints it: an internal type, without JSON names. */
+/** kube-apiserver prints its internal type, without JSON names. */
 function shownPath(path: Fields): unknown {
   return { Path: textOf(path['path']), Verb: textOf(path['verb']) }
 }

@@ -1,20 +1,21 @@
 import { append, type FieldError, fieldErrors } from '@crosstie/kube'
 import { dnsSubdomainErrors, pathSegmentErrors, qualifiedName } from './names.js'
 
-/** Where an expression stands; what it must evaluate to depends on it. */
+/** The place of an expression. It determines the expected type. */
 export type ExpressionUse = 'matchCondition' | 'validation' | 'message' | 'auditAnnotation' | 'variable'
 
-/** What an expression may speak of. */
+/** The variables that an expression may use. */
 export interface ExpressionScope {
   readonly params: boolean
   readonly authorizer: boolean
-  /** Names and expressions of the variables declared before it. */
+  /** Variables that are declared before the expression. */
   readonly variables: readonly { readonly name: string; readonly expression: string }[]
 }
 
-/** Compiles an expression; says what is wrong with it, or nothing. */
+/** Compiles an expression. Returns the error, or undefined when it is valid. */
 export type ExpressionCheck = (expression: string, use: ExpressionUse, scope: ExpressionScope) => string | undefined
 
+/** A rule of a webhook or policy. */
 export interface RuleWithOperations {
   readonly operations?: readonly string[]
   readonly apiGroups?: readonly string[]
@@ -24,6 +25,7 @@ export interface RuleWithOperations {
   readonly resourceNames?: readonly string[]
 }
 
+/** A match condition of a webhook or policy. */
 export interface MatchCondition {
   readonly name: string
   readonly expression: string
@@ -32,11 +34,12 @@ export interface MatchCondition {
 const operationNames = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const scopeNames = ['*', 'Cluster', 'Namespaced']
 
-/** `undefined` is for the caller to judge; anything else must be one of the words. */
+/** Returns an error unless the value is one of the words. Undefined is accepted. */
 export function oneOf(value: string | undefined, words: readonly string[], field: string): FieldError[] {
   return value === undefined || words.includes(value) ? [] : [fieldErrors.notSupported(field, value, words)]
 }
 
+/** Validates a rule of a webhook. */
 export function ruleErrors(rule: RuleWithOperations, field: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule
   return [
@@ -91,6 +94,7 @@ function resourceErrors(resources: readonly string[], field: string): FieldError
   return errors
 }
 
+/** Validates a rule of a policy, which may have resource names. */
 export function namedRuleErrors(rule: RuleWithOperations, field: string): FieldError[] {
   const seen = new Set<string>()
   const errors = (rule.resourceNames ?? []).flatMap((name, i) => {
@@ -105,6 +109,7 @@ export function namedRuleErrors(rule: RuleWithOperations, field: string): FieldE
 
 const CONDITIONS_MAX = 64
 
+/** Validates match conditions. */
 export function matchConditionErrors(
   conditions: readonly MatchCondition[],
   field: string,
@@ -126,7 +131,7 @@ export function matchConditionErrors(
   return errors
 }
 
-/** An expression must be there and compile. */
+/** Validates that an expression is present and compiles. */
 export function expressionErrors(
   expression: string,
   use: ExpressionUse,
@@ -140,6 +145,7 @@ export function expressionErrors(
   return fault === undefined ? [] : [fieldErrors.invalid(field, expression, fault)]
 }
 
+/** A reference to a Service in a webhook configuration. */
 export interface ServiceReference {
   readonly name: string
   readonly namespace: string
@@ -147,11 +153,13 @@ export interface ServiceReference {
   readonly port?: number
 }
 
+/** The address of a webhook. */
 export interface ClientConfig {
   readonly url?: string
   readonly service?: ServiceReference
 }
 
+/** Validates the address of a webhook. */
 export function clientConfigErrors({ url, service }: ClientConfig, field: string): FieldError[] {
   if ((url === undefined) === (service === undefined)) {
     return [fieldErrors.required(field, 'exactly one of url or service is required')]
@@ -186,7 +194,7 @@ function unparsable(text: string, field: string, why: string): FieldError {
 
 function serviceErrors({ name, namespace, path, port = 443 }: ServiceReference, field: string): FieldError[] {
   const errors: FieldError[] = []
-  // The real server mixes the two up, so do its users' eyes by now.
+  // kube-apiserver swaps the two field names.
   if (namespace === '') errors.push(fieldErrors.required(`${field}.name`))
   if (name === '') errors.push(fieldErrors.required(`${field}.namespace`))
   if (port < 1 || port > 65535) {

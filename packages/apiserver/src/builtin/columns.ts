@@ -3,6 +3,7 @@ import type { Column } from '../definitions/definition.js'
 
 export { nameColumn } from '../definitions/columns.js'
 
+/** The age of the object. */
 export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
@@ -10,7 +11,7 @@ export const ageColumn: Column = {
   cell: ({ metadata }, now) => since(metadata.creationTimestamp, now),
 }
 
-/** Kinds without columns of their own show when they were made. */
+/** The column of kinds that define no columns. */
 export const createdAtColumn: Column = {
   name: 'Created At',
   type: 'date',
@@ -18,6 +19,7 @@ export const createdAtColumn: Column = {
   cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
 }
 
+/** Defines a column with a computed cell. */
 export function column(
   name: string,
   type: 'string' | 'integer',

@@ -19,7 +19,7 @@ function keyErrors(entries: Entries, field: string): FieldError[] {
   )
 }
 
-/** How many bytes base64 text stands for, without decoding it. */
+/** Returns the length of the decoded data without decoding it. */
 function decodedLength(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   return (base64.length / 4) * 3 - padding
@@ -29,7 +29,7 @@ function totalOf(entries: Entries, sizeOf: (value: string) => number): number {
   return Object.values(entries).reduce((total, value) => total + sizeOf(value ?? ''), 0)
 }
 
-/** `immutable: true` cannot be taken back, and freezes the data. */
+/** `immutable: true` cannot be reverted, and it freezes the data. */
 function frozenErrors(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
   if (old['immutable'] !== true) return []
   const frozen = (field: string) => fieldErrors.forbidden(field, 'field is immutable when `immutable` is set')
@@ -37,6 +37,7 @@ function frozenErrors(object: KubeObject, old: KubeObject, fields: readonly stri
   return [...(object['immutable'] === true ? [] : [frozen('immutable')]), ...changed.map(frozen)]
 }
 
+/** Secret. */
 export function secretKind(): Definition {
   return defineKind({
     group: '',
@@ -74,7 +75,7 @@ export function secretKind(): Definition {
 function secretDefaults(secret: Draft): void {
   const { stringData, type = 'Opaque' } = secret
   delete secret['stringData']
-  // Taken out and put back, so that it comes last as in the Go type.
+  // Removed and added again so that it is the last field, as in the Go type.
   delete secret['type']
   if (isObject(stringData)) secret['data'] = withStrings(secret, stringData)
   secret['type'] = type
@@ -93,6 +94,7 @@ function secretUpdateErrors(secret: KubeObject, old: KubeObject): FieldError[] {
   return [...retyped, ...frozenErrors(secret, old, ['data'])]
 }
 
+/** Returns the error for a change of an immutable field. */
 export function immutable(field: string, value: unknown): FieldError {
   return fieldErrors.invalid(field, value, 'field is immutable')
 }
@@ -130,7 +132,7 @@ function secretTypeErrors(secret: KubeObject): FieldError[] {
   }
 }
 
-/** A certificate that cannot be served is kept all the same, but not without a word. */
+/** Warns about a certificate that cannot be served. It is stored nevertheless. */
 function tlsWarnings(secret: KubeObject, old: KubeObject | undefined): string[] {
   if (secret['type'] !== 'kubernetes.io/tls' || (old && equal(old['data'], secret['data']))) return []
   const data = entriesOf(secret, 'data')
@@ -161,6 +163,7 @@ function dockerErrors(data: Entries, key: string): FieldError[] {
   }
 }
 
+/** ConfigMap. */
 export function configMapKind(): Definition {
   return defineKind({
     group: '',
@@ -205,6 +208,7 @@ function configMapErrors(map: KubeObject): FieldError[] {
 
 const MOUNTABLE_SECRETS = 'kubernetes.io/enforce-mountable-secrets'
 
+/** ServiceAccount. */
 export function serviceAccountKind(): Definition {
   return defineKind({
     group: '',

@@ -4,7 +4,7 @@ import { beginDefinitionDelete } from '../definitions/terminate.js'
 import { createdAtColumn, nameColumn } from './columns.js'
 import { type Draft, defineKind } from './kind.js'
 
-/** What is wrong with a CRD; `old` is undefined when it is new. Warnings are pushed. */
+/** Returns the errors of a CRD and adds warnings to the context. `old` is undefined for a new CRD. */
 export type CrdValidation = (
   crd: KubeObject,
   old: KubeObject | undefined,
@@ -16,7 +16,7 @@ interface CrdVersion {
   readonly storage: boolean
 }
 
-/** CustomResourceDefinitions. What a schema may say is checked elsewhere and handed in. */
+/** CustomResourceDefinition. The caller passes the validation of schemas. */
 export function crdKind(validate: CrdValidation): Definition {
   return defineKind({
     group: 'apiextensions.k8s.io',

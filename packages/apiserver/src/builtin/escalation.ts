@@ -13,8 +13,8 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
 type Guard = (object: KubeObject, old: KubeObject | undefined, context: WriteContext) => void
 
 /**
- * For roles and cluster roles, as `Strategy.authorizeWrite`: nobody writes a
- * role that grants more than they have, unless they may `escalate`.
+ * `Strategy.authorizeWrite` of roles and cluster roles: throws 403 when the role grants more than the user has,
+ * unless the user may `escalate`.
  */
 export function guardRole(authorizer: RbacAuthorizer): Guard {
   return (object, old, context) => {
@@ -34,8 +34,8 @@ export function guardRole(authorizer: RbacAuthorizer): Guard {
 }
 
 /**
- * For role bindings and cluster role bindings, as `Strategy.authorizeWrite`:
- * nobody binds a role that grants more than they have, unless they may `bind` it.
+ * `Strategy.authorizeWrite` of role bindings and cluster role bindings: throws 403 when the role grants more than
+ * the user has, unless the user may `bind` it.
  */
 export function guardBinding(authorizer: RbacAuthorizer): Guard {
   return (object, old, context) => {
@@ -54,7 +54,7 @@ export function guardBinding(authorizer: RbacAuthorizer): Guard {
   }
 }
 
-/** Undefined when the user holds all that the rules grant. */
+/** Returns the error. Undefined when the user has all permissions that the rules grant. */
 function escalation(
   authorizer: RbacAuthorizer,
   { user, type }: WriteContext,
@@ -65,7 +65,7 @@ function escalation(
   const missing = uncovered(owned.rules, wanted)
   if (missing.length === 0) return undefined
   const lines = [...new Set(compactRules(missing).map(describeRule))].sort()
-  // The real server looks these roles up in the request's own name, so its resource is what it says is missing.
+  // kube-apiserver looks these roles up under the resource of the request and names that resource in the message.
   const absent = owned.missing.map(({ name }) => `${type.resource}.${GROUP} "${name}" not found`)
   const unresolved = absent.length === 0 ? '' : `; resolution errors: [${aggregate(absent)}]`
   return `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${unresolved}`
@@ -78,7 +78,10 @@ function aggregates(role: KubeObject): boolean {
   return Array.isArray(selectors) && selectors.length > 0
 }
 
-/** The garbage collector must be able to let an object go whose rights it does not have. */
+/**
+ * Whether only owner references or finalizers changed. The garbage collector must be able to delete roles whose
+ * permissions it does not have.
+ */
 function onlyGarbageCollection(object: KubeObject, old: KubeObject | undefined): boolean {
   return old !== undefined && equal(withoutGarbageFields(object), withoutGarbageFields(old))
 }

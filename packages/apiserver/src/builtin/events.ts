@@ -10,7 +10,7 @@ const CORE = 'io.k8s.api.core.v1.Event'
 const EVENTS = 'io.k8s.api.events.v1.Event'
 const EVENTS_GROUP = 'events.k8s.io'
 
-/** The fields of a core event, as the rules and columns need them. */
+/** The fields of a core event that rules and columns read. */
 interface Event extends KubeObject {
   readonly involvedObject: Reference
   readonly reason?: string
@@ -38,7 +38,7 @@ interface Reference {
   readonly fieldPath?: string
 }
 
-/** The two groups name the same things differently: core first. */
+/** Field names of the two groups. The name in the core group comes first. */
 const renamed = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -49,12 +49,12 @@ const renamed = [
   ['reportingComponent', 'reportingController'],
 ] as const
 
-/** An event as core keeps it. */
+/** Converts an event to the core group, in which events are stored. */
 function toCoreEvent(event: KubeObject): KubeObject {
   return rename(event, 'v1', CORE, (core, other) => [other, core])
 }
 
-/** A core event as events.k8s.io shows it. */
+/** Converts a core event to events.k8s.io. */
 function fromCoreEvent(event: KubeObject): KubeObject {
   return rename(event, `${EVENTS_GROUP}/v1`, EVENTS, (core, other) => [core, other])
 }
@@ -88,6 +88,7 @@ const strategy = (toCore: (event: KubeObject) => KubeObject): KindStrategy => ({
   validate: (event, old, context) => eventErrors(toCore(event) as Event, old && (toCore(old) as Event), context),
 })
 
+/** Event, core/v1. */
 export function coreEventKind(): Definition {
   return defineKind({
     group: '',
@@ -108,6 +109,7 @@ export function coreEventKind(): Definition {
   })
 }
 
+/** Event, events.k8s.io/v1. */
 export function eventsEventKind(): Definition {
   return defineKind({
     group: EVENTS_GROUP,
@@ -178,7 +180,7 @@ function seriesErrors({ series }: Event): FieldError[] {
   ]
 }
 
-/** Events made through events.k8s.io are held to more than those of old clients. */
+/** Events written through events.k8s.io are validated more strictly than those of older clients. */
 function strictErrors(event: Event): FieldError[] {
   const unset = (field: string) => fieldErrors.invalid(field, '', 'needs to be unset')
   const { type = '', source } = event
@@ -217,7 +219,7 @@ function changeErrors(event: Event, old: Event): FieldError[] {
   return [...series, ...changed.map((field) => immutable(named(field), shown(field, event)))]
 }
 
-/** The real server prints its internal types, whose fields have Go's names. */
+/** kube-apiserver prints its internal types, with Go field names. */
 function shown(field: string, event: Event): unknown {
   const { source } = event
   if (field === 'source') return { Component: source?.component ?? '', Host: source?.host ?? '' }

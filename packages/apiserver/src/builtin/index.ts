@@ -16,16 +16,16 @@ export type { CrdValidation } from './crd.js'
 export type { EscalationCheck } from './rbac.js'
 export { type Answers, tokenRequestKind } from './reviews.js'
 
-/** What the built-in kinds need from other rooms. */
+/** Functions of other folders that built-in kinds call. */
 export interface Helpers {
   readonly answers: Answers
   readonly validateCrd: CrdValidation
   readonly checkExpression: ExpressionCheck
-  /** Who writes a role or a binding may not hand out more than they have. */
+  /** Checks that the author of a role or binding has the permissions that it grants. */
   readonly checkEscalation?: EscalationCheck
 }
 
-/** Every kind that the server knows by itself. Cheap: schemas are made on first use. */
+/** Returns the definitions of all built-in kinds. Their schemas are derived on first use. */
 export function builtinDefinitions(helpers: Helpers): readonly Definition[] {
   return [
     namespaceKind(),

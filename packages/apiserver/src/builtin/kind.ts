@@ -9,13 +9,13 @@ import { decodeTyped, TypedDecodeError } from '../gotypes/typed.js'
 import { ageColumn, nameColumn } from './columns.js'
 import { builtInConventions } from './conventions.js'
 
-/** An object on its way through the server: its fields may be changed. */
+/** An object in the write path. Its fields may be changed. */
 export type Draft = Record<string, unknown>
 
 /** The rules of one built-in kind. The conventions of built-in kinds are added to them; a kind may differ in some. */
 export type KindStrategy = Omit<Strategy, 'decode' | 'model' | keyof Conventions> & Partial<Conventions>
 
-/** What tells one built-in kind from another. The rest follows from its Go type. */
+/** The differences between built-in kinds. The rest follows from the Go type. */
 export interface Kind {
   readonly group: string
   readonly kind: string
@@ -31,17 +31,18 @@ export interface Kind {
   readonly selectableFields?: readonly string[]
   readonly fieldLabels?: Version['fieldLabels']
   readonly sharedWith?: Definition['sharedWith']
-  /** Go's SetDefaults functions and conversions: run on every object that is read from a client. */
+  /** The SetDefaults functions and conversions of Go. They run on every decoded object. */
   readonly defaults?: (object: Draft) => void
   readonly strategy: KindStrategy
-  /** Empty lists and maps are kept as sent. Stored kinds lose them, as they do in etcd's protobuf. */
+  /** Whether empty lists and maps are kept. Stored kinds lose them, as in etcd's protobuf. */
   readonly keepsEmpty?: boolean
 }
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+/** The version of all built-in kinds. */
 export const version = 'v1'
 
-/** A definition whose schema is made when somebody first asks for it. */
+/** Returns the definition of a built-in kind. Its schema is derived on first use. */
 export function defineKind(kind: Kind): Definition {
   return {
     group: kind.group,

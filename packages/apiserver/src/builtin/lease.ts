@@ -5,6 +5,7 @@ import { type Draft, defineKind } from './kind.js'
 
 const specOf = (lease: KubeObject): Readonly<Record<string, unknown>> => (isObject(lease['spec']) ? lease['spec'] : {})
 
+/** Lease. */
 export function leaseKind(): Definition {
   return defineKind({
     group: 'coordination.k8s.io',
@@ -28,7 +29,7 @@ export function leaseKind(): Definition {
   })
 }
 
-// Coordinated leader election is off in Kubernetes 1.34 by default: its fields are not taken.
+// Coordinated leader election is disabled by default in Kubernetes 1.34, so its fields are dropped.
 function withoutCoordination(lease: Draft, old: KubeObject | undefined): void {
   const kept = old ? specOf(old) : {}
   const { strategy, preferredHolder, ...spec } = specOf(lease as unknown as KubeObject)

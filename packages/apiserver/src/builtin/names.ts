@@ -7,12 +7,12 @@ export {
   isValidPathSegmentName as pathSegmentErrors,
 } from '@crosstie/kube'
 
-/** `example.org/name`, or a name alone. */
+/** Validates a qualified name: `example.org/name` or `name`. */
 export function qualifiedName(name: string, field: string): FieldError[] {
   return isQualifiedName(name).map((message) => fieldErrors.invalid(field, name, message))
 }
 
-/** A metav1.LabelSelector; undefined is fine. */
+/** Validates a metav1.LabelSelector. Undefined is valid. */
 export function labelSelectorErrors(selector: unknown, field: string, allowInvalidValues = false): FieldError[] {
   if (!isObject(selector)) return []
   const errors: FieldError[] = []
@@ -35,6 +35,7 @@ interface Requirement {
   readonly values?: readonly string[]
 }
 
+/** Validates the requirements of a selector. */
 export function requirementErrors(
   { key, operator, values = [] }: Requirement,
   field: string,
@@ -64,7 +65,7 @@ export function requirementErrors(
   return errors
 }
 
-/** Does the selector hold a value that no label can have? Objects from older servers may. */
+/** Whether the selector has a value that is not a valid label value. Objects of older servers may. */
 export function hasInvalidLabelValue(selector: unknown): boolean {
   if (!isObject(selector)) return false
   const expressions = (selector['matchExpressions'] ?? []) as readonly Requirement[]

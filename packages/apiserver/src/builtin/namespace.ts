@@ -4,7 +4,7 @@ import { ageColumn, column, nameColumn } from './columns.js'
 import { type Draft, defineKind } from './kind.js'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
-/** Finalizers that need no domain: those of the server itself. */
+/** Finalizers of the server, which need no domain. */
 const standardFinalizers = ['kubernetes', 'foregroundDeletion', 'orphan']
 
 const finalizersOf = (namespace: KubeObject): readonly string[] =>
@@ -12,7 +12,7 @@ const finalizersOf = (namespace: KubeObject): readonly string[] =>
 const phaseOf = (namespace: KubeObject): unknown =>
   isObject(namespace['status']) ? namespace['status']['phase'] : undefined
 
-/** Namespaces, with `status` and `finalize`. */
+/** Namespace, with the subresources `status` and `finalize`. */
 export function namespaceKind(): Definition {
   return defineKind({
     group: '',
@@ -43,7 +43,7 @@ export function namespaceKind(): Definition {
       prepare,
       validate,
       beginDelete(namespace) {
-        // Namespaces have no grace period: they end when they are empty.
+        // Namespaces have no grace period. They are deleted when they are empty.
         const { deletionGracePeriodSeconds: _, ...metadata } = namespace['metadata'] as Draft
         namespace['metadata'] = metadata
         namespace['status'] = { ...(namespace['status'] as Draft | undefined), phase: 'Terminating' }
@@ -70,7 +70,7 @@ function prepare(namespace: Draft, old: KubeObject | undefined, { subresource }:
     namespace['status'] = { phase: 'Active' }
     return
   }
-  // Each of the three endpoints changes its own part only.
+  // Each of the three endpoints changes only its own part.
   if (subresource !== 'finalize') namespace['spec'] = old['spec']
   if (subresource !== 'status') namespace['status'] = old['status']
 }

@@ -60,6 +60,7 @@ interface BindingSpec {
 
 const specOf = <T>(object: KubeObject): T => (object['spec'] ?? {}) as T
 
+/** ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. */
 export function policyKinds(check: ExpressionCheck): Definition[] {
   return [policyKind(check), bindingKind()]
 }
@@ -197,7 +198,7 @@ function bodyErrors(policy: KubeObject, spec: PolicySpec, check: ExpressionCheck
   const errors = validations.flatMap((one, i) => validationErrors(one, `spec.validations[${i}]`, scope, check))
   if (auditAnnotations.length > ANNOTATIONS_MAX) {
     const words = `must not have more than ${ANNOTATIONS_MAX} auditAnnotations`
-    // The real server prints its internal type, whose fields have Go's names.
+    // kube-apiserver prints its internal type, with Go field names.
     const shown = auditAnnotations.map((one) => ({ Key: one.key, ValueExpression: one.valueExpression }))
     errors.push(fieldErrors.invalid('spec.auditAnnotations', shown, words))
   }
@@ -330,7 +331,7 @@ function paramRefText(binding: KubeObject): string {
   return isObject(paramRef.selector) ? goSelector(paramRef.selector) : '<unset>'
 }
 
-/** How Go prints a LabelSelector. */
+/** Prints a LabelSelector as Go does. */
 function goSelector({ matchLabels = {}, matchExpressions = [] }: Draft): string {
   const labels = Object.entries(matchLabels as Record<string, string>).sort(([a], [b]) => (a < b ? -1 : 1))
   const expressions = matchExpressions as readonly { key: string; operator: string; values?: readonly string[] }[]

@@ -27,7 +27,7 @@ interface RoleRef {
   readonly name: string
 }
 
-/** Who may write a role or a binding is asked right before it is stored. */
+/** Authorizes the write of a role or binding, right before it is stored. */
 export type EscalationCheck = NonNullable<KindStrategy['authorizeWrite']>
 
 type Validate = (object: KubeObject, old: KubeObject | undefined) => FieldError[]
@@ -39,7 +39,7 @@ function strategy(validate: Validate, authorizeWrite: EscalationCheck | undefine
     createOnUpdate: true,
     nameRule: 'pathSegment',
     ...(authorizeWrite ? { authorizeWrite } : {}),
-    // The real server checks an update twice and lists each cause twice.
+    // kube-apiserver validates an update twice and lists each cause twice.
     validate: (object, old) => {
       const errors = validate(object, old)
       return old ? [...validate(object, undefined), ...errors] : errors
@@ -47,6 +47,7 @@ function strategy(validate: Validate, authorizeWrite: EscalationCheck | undefine
   }
 }
 
+/** Role and ClusterRole. */
 export function roleKinds(authorizeWrite?: EscalationCheck): Definition[] {
   const role = (kind: string, plural: string, namespaced: boolean, validate: Validate) =>
     defineKind({
@@ -115,6 +116,7 @@ function aggregationErrors(role: KubeObject, old: KubeObject | undefined): Field
   })
 }
 
+/** RoleBinding and ClusterRoleBinding. */
 export function bindingKinds(authorizeWrite?: EscalationCheck): Definition[] {
   const binding = (kind: string, plural: string, namespaced: boolean) =>
     defineKind({

@@ -5,7 +5,7 @@ import { requirementErrors } from './names.js'
 
 type Answer = NonNullable<Strategy['answer']>
 
-/** What answers the questions that are asked as objects. */
+/** The functions that answer reviews. */
 export interface Answers {
   readonly tokenReview: Answer
   readonly selfSubjectReview: Answer
@@ -26,7 +26,7 @@ interface Question {
   readonly validate?: (review: KubeObject) => readonly FieldError[]
 }
 
-/** Reviews: created, answered, never stored. */
+/** Review kinds. They are answered and never stored. */
 export function reviewKinds(answers: Answers): Definition[] {
   const questions: readonly Question[] = [
     { group: AUTHENTICATION, kind: 'TokenReview', answer: answers.tokenReview },
@@ -72,7 +72,7 @@ function define({ group, kind, namespaced = false, answer, validate }: Question)
       nameRule: 'dnsSubdomain',
       answer: (review, context) => {
         const errors = validate?.(review) ?? []
-        // The real server does not say of which kind.
+        // kube-apiserver leaves out the kind.
         if (errors.length > 0) throw invalid({ group, kind: '' }, '', errors)
         checkTokenReview(kind, review)
         return answer(review, context)
@@ -105,7 +105,7 @@ function accessErrors(review: KubeObject, needsSubject: boolean): FieldError[] {
   return [...errors, ...selectorErrors(resourceAttributes)]
 }
 
-/** The real server prints its internal type, whose fields have Go's names. */
+/** kube-apiserver prints its internal type, with Go field names. */
 function goNonResource(attributes: unknown): unknown {
   const { path = '', verb = '' } = attributes as { path?: string; verb?: string }
   return { Path: path, Verb: verb }
@@ -141,7 +141,7 @@ function oneRequirement(
 ): FieldError[] {
   const errors = requirementErrors(requirement, field, { allowUnknownOperator: true })
   if (selector === 'labelSelector') return errors
-  // Keys and values of fields are free; only the key must be there.
+  // Keys and values are free, but the key is required.
   const ofValues = errors.filter((error) => error.field === `${field}.values`)
   return requirement.key === '' ? [fieldErrors.required(`${field}.key`, 'must be specified'), ...ofValues] : ofValues
 }
@@ -170,7 +170,7 @@ function localErrors(review: KubeObject): FieldError[] {
   return errors
 }
 
-/** The body of `serviceaccounts/…/token`: no kind with an address of its own, but decoded like one. */
+/** The body of `serviceaccounts/…/token`. It has no URL of its own but is decoded like other kinds. */
 export const tokenRequestKind: Definition = defineKind({
   group: AUTHENTICATION,
   kind: 'TokenRequest',

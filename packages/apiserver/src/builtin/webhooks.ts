@@ -32,6 +32,7 @@ interface Webhook {
 const webhooksOf = (configuration: KubeObject | Draft): readonly Webhook[] =>
   ((configuration as Draft)['webhooks'] ?? []) as readonly Webhook[]
 
+/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 export function webhookKinds(check: ExpressionCheck): Definition[] {
   return ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => {
     const mutating = kind.startsWith('Mutating')
@@ -66,7 +67,7 @@ export function webhookKinds(check: ExpressionCheck): Definition[] {
   })
 }
 
-/** In the order of the Go type, so that an object looks the same however it came to be. */
+/** Sets defaults in the order of the Go type, so that the field order does not depend on the client. */
 function withDefaults(hook: Webhook, mutating: boolean): Webhook {
   const { name, clientConfig, rules, matchConditions, sideEffects, admissionReviewVersions } = hook
   const { service } = clientConfig
@@ -86,11 +87,12 @@ function withDefaults(hook: Webhook, mutating: boolean): Webhook {
   }
 }
 
+/** Adds the default scope to a rule. */
 export function withScope(rule: RuleWithOperations): RuleWithOperations {
   return rule.scope === undefined ? { ...rule, scope: '*' } : rule
 }
 
-/** What older servers let through is tolerated while it stays. */
+/** Invalid values that older servers accepted stay valid until they are changed. */
 interface Tolerance {
   readonly sideEffects: boolean
   readonly reviewVersions: boolean

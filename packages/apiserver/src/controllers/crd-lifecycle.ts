@@ -15,8 +15,8 @@ const PREFIX = '/apiextensions.k8s.io/customresourcedefinitions/'
 const CLEANUP_RETRY_MS = 500
 
 /**
- * From a CRD to a served kind and back: names are accepted or refused, an
- * established CRD is served in its newest shape, a deleted one takes its objects along.
+ * Serves the kinds of CRDs: accepts or refuses names, serves established CRDs in their newest version, and deletes
+ * the objects of a deleted CRD.
  */
 export class DefinitionLifecycle {
   readonly #engine: Engine
@@ -28,7 +28,7 @@ export class DefinitionLifecycle {
     this.#work = new WorkQueue((name) => this.#reconcile(name), report)
   }
 
-  /** Serves what is established already; afterwards follows every change. */
+  /** Serves the CRDs that are established, then follows changes. */
   start(): void {
     const { hub, store } = this.#engine
     for (const { object } of store.list(PREFIX).items) this.#look(object as CustomResourceDefinition)
@@ -55,7 +55,7 @@ export class DefinitionLifecycle {
     const known = registry.definition(crd.spec.group, crd.spec.names.plural)
     const next = definitionOf(crd)
     const same = known?.identity === next.identity && known?.createRefusal === next.createRefusal
-    // Names are accepted after the change that asked for them, without a generation of their own.
+    // Names are accepted after the change that requested them, in the same generation.
     if (!same || !equal(known?.names, next.names)) registry.put(next)
   }
 
@@ -64,7 +64,7 @@ export class DefinitionLifecycle {
     if (this.#engine.registry.definition(group, names.plural)?.crdUid === crd.metadata.uid) {
       this.#engine.registry.remove(group, names.plural)
     }
-    // A name that it held may be what another one waits for.
+    // Another CRD may wait for a name that this one used.
     for (const other of this.#all()) if (other.spec.group === group) this.#work.add(other.metadata.name!)
   }
 
@@ -102,7 +102,7 @@ export class DefinitionLifecycle {
       const served = this.#engine.registry.storage(definition)
       await removeAll(this.#engine, systemRequest(apiServer, served), {}, {})
       if (this.#engine.store.count(served.prefix) > 0) {
-        // Their finalizers are somebody's to finish.
+        // Other controllers must remove their finalizers first.
         this.#work.addAfter(crd.metadata.name!, CLEANUP_RETRY_MS)
         return
       }
@@ -114,8 +114,9 @@ export class DefinitionLifecycle {
   }
 
   /**
-   * The kind whose objects go with the CRD. A CRD of a reserved group is not served, but an earlier version of the server
-   * may have stored objects for it. Objects of built-in kinds never go with a CRD.
+   * Returns the kind whose objects are deleted with the CRD. A CRD of a reserved group is not served, but an
+   * earlier version of the server may have stored objects for it. Objects of built-in kinds are never deleted with
+   * a CRD.
    */
   #definitionToClean(crd: CustomResourceDefinition): Definition | undefined {
     const { registry } = this.#engine

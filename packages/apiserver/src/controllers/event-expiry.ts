@@ -6,7 +6,7 @@ const PREFIX = '//events/'
 const SWEEP_MS = 60_000
 const BATCH = 500
 
-/** Events are news: after their time they go, an hour by default as in Kubernetes. */
+/** Deletes events after their time to live, by default an hour as in Kubernetes. */
 export class EventExpiry {
   readonly #engine: Engine
   readonly #ttlMs: number
@@ -41,15 +41,15 @@ export class EventExpiry {
       try {
         await store.write(batch.map(({ key, revision }) => ({ do: 'delete', key, expect: revision })))
       } catch (error) {
-        // One of them was just counted again: it and its batch wait for the next sweep.
+        // An event of the batch was just updated. The batch waits for the next sweep.
         if (!(error instanceof PreconditionError)) throw error
       }
     }
   }
 
   /**
-   * Those whose time is over. What was written later tells of later news, so looking ends after a whole batch that is
-   * still news: there may be very many, and reading them all would be most of the work of a server at rest.
+   * Returns expired events. They are read in the order of their writes, so the search stops after a whole batch of
+   * events that are not expired. Reading all events would be most of the work of an idle server.
    */
   #expired(): readonly Stored[] {
     const { store, clock } = this.#engine
@@ -68,8 +68,8 @@ export class EventExpiry {
 }
 
 /**
- * When it was last told. Clocks differ a little, but a stamp that is further ahead than an event lives is nobody's time:
- * it would keep the event for years, and those that are written after it with it.
+ * Returns the time of the last occurrence. A timestamp that is further ahead than the time to live is ignored,
+ * because it would keep this event and those written after it for years.
  */
 function lastNews(event: KubeObject, ahead: number): number {
   const { lastTimestamp, eventTime, series, metadata } = event as KubeObject & {

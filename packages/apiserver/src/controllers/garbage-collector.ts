@@ -15,8 +15,8 @@ const nobody: ReadonlySet<string> = new Set()
 type State = 'there' | 'going' | 'absent' | 'unknown'
 
 /**
- * `kubectl delete --cascade`: what an object owned goes after it (background),
- * before it (foreground), or stays (orphan). Knows who depends on whom by uid.
+ * Implements `kubectl delete --cascade`: dependents are deleted after their owner (background), before it
+ * (foreground), or stay (orphan). Dependents are indexed by the uid of the owner.
  */
 export class GarbageCollector {
   readonly #engine: Engine
@@ -35,7 +35,7 @@ export class GarbageCollector {
     this.#unsubscribe = store.subscribe((changes) => {
       for (const change of changes) this.#learn(change)
     })
-    // Most objects own nothing and are owned by nobody; their text tells without parsing it.
+    // Most objects have no owner and no dependents. Their JSON shows this without parsing.
     for (const stored of store.list('').items) if (mattersToUs(stored)) this.#know(stored)
   }
 
@@ -82,7 +82,7 @@ export class GarbageCollector {
     return owners
   }
 
-  /** An owner that waits for its dependents may be done waiting. */
+  /** Checks again an owner that waits for its dependents. */
   #wakeOwner(uid: string): void {
     const key = this.#waiting.get(uid)
     if (key) this.#work.add(key)
@@ -131,7 +131,10 @@ export class GarbageCollector {
     return references.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true)
   }
 
-  /** Lives on while one owner does; loses the references to those that are gone; goes with the last. */
+  /**
+   * Keeps an object while it has a live owner, removes references to deleted owners, and deletes the object with
+   * the last one.
+   */
   async #judge(request: WriteRequest, { object }: Stored): Promise<void> {
     const { ownerReferences = [], namespace = '', uid = '', resourceVersion } = object.metadata
     if (ownerReferences.length === 0) return
@@ -159,7 +162,7 @@ export class GarbageCollector {
   #stateOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): State {
     const version = parseApiVersion(apiVersion)
     const served = version && this.#engine.registry.byKind(version.group, version.version, kind)
-    // A kind that nobody serves may come back: what it owned is not ours to delete.
+    // A kind that is not served now may be served later, so its dependents are kept.
     if (!served) return 'unknown'
     const owner = this.#engine.store.get(served.key(namespace, name))?.object
     if (owner?.metadata.uid !== uid) return 'absent'
@@ -189,7 +192,7 @@ export class GarbageCollector {
   }
 }
 
-/** The kind whose objects lie at the key, in its stored version. */
+/** Returns the kind of the objects at a key, in the storage version. */
 function servedAt({ registry }: Engine, key: string): Served | undefined {
   const [, group = '', plural = ''] = key.split('/', 3)
   const definition = registry.definition(group, plural)

@@ -11,7 +11,10 @@ const RETRY_MS = 1_000
 
 const writer = controller('namespace-controller')
 
-/** Empties a namespace that is being deleted, says in its status what still holds it, then lets it go. */
+/**
+ * Deletes the content of a namespace under deletion, reports in its status what remains, then removes the
+ * finalizer.
+ */
 export class NamespaceLifecycle {
   readonly #engine: Engine
   readonly #work: WorkQueue

@@ -5,9 +5,8 @@ import type { Body, WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
 
 /**
- * From what the client sent to an object of the kind: version and kind agree
- * with the URL, unknown fields are gone (and reported as the client wished),
- * nulls are dropped, defaults are in. The order is Kubernetes' own.
+ * Decodes a body: checks version and kind against the URL, prunes unknown fields (and reports them as
+ * fieldValidation says), drops nulls and applies defaults. The order is that of kube-apiserver. Throws 400.
  */
 export function decode(request: WriteRequest, body: Body): KubeObject {
   const { served } = request
@@ -24,7 +23,7 @@ export function decode(request: WriteRequest, body: Body): KubeObject {
   }
 }
 
-/** Go's typed decoder names what it does not know before what came twice, and does not look into it. */
+/** Go's typed decoder reports unknown fields before duplicate ones, and ignores duplicates inside unknown fields. */
 function typed(
   request: WriteRequest,
   decodeKind: NonNullable<Strategy['decode']>,
@@ -41,7 +40,7 @@ function typed(
   return keepReset(request, object, shaped)
 }
 
-/** The same for an object that is already typed, such as the result of a patch. Throws UnfitError. */
+/** Decodes an object whose type is known, such as the result of a patch. Throws DecodeError. */
 export function complete(request: WriteRequest, object: KubeObject, strictErrors: readonly string[] = []): KubeObject {
   const unknown: string[] | undefined = request.fieldValidation === 'Ignore' ? undefined : []
   const { strategy } = request.served.definition
@@ -53,8 +52,8 @@ export function complete(request: WriteRequest, object: KubeObject, strictErrors
 }
 
 /**
- * The same for what was applied. The real server does not decode that again: its nulls are judged like other values, and
- * are gone only from what is stored.
+ * Decodes the result of server-side apply. kube-apiserver does not decode it again: nulls are validated like other
+ * values and dropped only from the stored object.
  */
 export function completeApplied(request: WriteRequest, object: KubeObject): KubeObject {
   if (request.served.definition.strategy.decode) return complete({ ...request, fieldValidation: 'Ignore' }, object)
@@ -80,7 +79,7 @@ function custom(
   return shaped
 }
 
-/** A custom resource that says it is something else is an invalid one, named after what it says. */
+/** Throws 422 for a custom resource with another apiVersion or kind. The error names that apiVersion and kind. */
 export function checkTypeMeta(served: Served, object: KubeObject): void {
   const { apiVersion, kind } = object
   const errors = [
@@ -102,7 +101,10 @@ function reportUnknown(request: WriteRequest, strictErrors: readonly string[], u
     throw new DecodeError(`strict decoding error: ${complaints.join(', ')}`)
 }
 
-/** Adds a warning for each complaint. The YAML reader reports several at once, a line each under a heading. */
+/**
+ * Adds a warning for each complaint. The YAML decoder reports several complaints in one text, one line each below a
+ * heading.
+ */
 export function warnOf({ warnings }: WriteRequest, complaints: readonly string[]): void {
   for (const complaint of complaints) {
     const lines = complaint.replace(/^yaml: unmarshal errors:\n/, '')

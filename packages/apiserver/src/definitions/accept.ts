@@ -15,9 +15,8 @@ type Condition = Omit<DefinitionCondition, 'lastTransitionTime'>
 const noNames: DefinitionNames = { plural: '', kind: '' }
 
 /**
- * The CRD with a status that says which of its names it got, whether it is
- * served, and what else there is to know about it. Names go to who came first:
- * others of the group keep what they have. The same CRD comes back when nothing is new.
+ * Returns the CRD with a status that says which names were accepted and whether it is established. A name belongs
+ * to the first CRD of the group that requests it. Returns the same object when nothing changed.
  */
 export function acceptNames(
   crd: CustomResourceDefinition,
@@ -43,7 +42,7 @@ export function acceptNames(
   return { ...crd, status: { conditions, acceptedNames: names, storedVersions: storedVersions(crd) } }
 }
 
-/** The CRD with the condition; its time of transition moves only when the status does. */
+/** Returns the CRD with the condition. The transition time changes only with the status. */
 export function setCondition(
   crd: CustomResourceDefinition,
   condition: Condition,
@@ -109,7 +108,7 @@ function given<K extends string, V>(key: K, value: V | undefined): { [key in K]?
   return (value === undefined || value === '' ? {} : { [key]: value }) as { [key in K]?: V }
 }
 
-/** Takes what is free and remembers the last thing that was not. */
+/** Collects free names and remembers the last conflict. */
 class Claim {
   conflict: Conflict | undefined
 
@@ -145,7 +144,7 @@ function namesAccepted(conflict: Conflict | undefined): Condition {
   return { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
 }
 
-/** Once established, always established: a kind that is served does not stop because its new names are taken. */
+/** An established CRD stays established when its new names are not accepted. */
 function established(crd: CustomResourceDefinition, accepted: boolean): Condition {
   const type = 'Established'
   const old = crd.status?.conditions?.find(same(type))
@@ -174,7 +173,7 @@ function approval(crd: CustomResourceDefinition): Condition | undefined {
   return { type: 'KubernetesAPIApprovalPolicyConformant', status, reason, message }
 }
 
-/** Only CRDs from before schemas had to be structural have this one. */
+/** Only CRDs from before structural schemas were required have this condition. */
 function nonStructural(crd: CustomResourceDefinition): Condition | undefined {
   const type = 'NonStructuralSchema'
   const errors = crd.spec.preserveUnknownFields

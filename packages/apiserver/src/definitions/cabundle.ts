@@ -3,7 +3,7 @@ import { messageOf } from '@crosstie/kube'
 
 const block = /-----BEGIN ([^-\r\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g
 
-/** Why a bundle (PEM in base64) cannot serve as certificate authority; undefined when it can. */
+/** Returns the reason why a CA bundle (PEM in base64) is not valid. Undefined when it is. */
 export function caBundleError(caBundle: string): string | undefined {
   const problem = problemOf(Buffer.from(caBundle, 'base64').toString('latin1'))
   return problem && `unable to load root certificates: ${problem}`

@@ -9,6 +9,7 @@ export const PATCH_TYPES = {
   'application/apply-patch+yaml': 'apply',
 } as const
 
+/** The type of a patch. */
 export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES]
 
 /** A request body with the bytes it was read from. The bytes appear in messages only. */

@@ -19,7 +19,7 @@ import { goType } from './scale.js'
 
 const CALL_TIMEOUT_SECONDS = 30
 
-/** Changes versions by asking the webhook that the CRD names: all objects in one call. */
+/** Returns the conversion of a CRD by its webhook. All objects are converted in one call. */
 export function webhookConversion(crd: CustomResourceDefinition): NonNullable<Definition['convert']> {
   const { group, conversion } = crd.spec
   const { clientConfig = {}, conversionReviewVersions = [] } = conversion?.webhook ?? {}
@@ -39,7 +39,7 @@ export function webhookConversion(crd: CustomResourceDefinition): NonNullable<De
 
 const failure = (message: string) => new StatusError(500, '', message)
 
-/** The object as messages name it. A call for many names the first. */
+/** The object as messages name it. A call for several objects names the first. */
 const nameOf = ({ apiVersion, kind }: KubeObject) => `conversion webhook for ${kindText(apiVersion, kind)}`
 
 function kindText(apiVersion: string, kind: string): string {
@@ -110,7 +110,10 @@ function answerOf(answer: unknown, version: 'v1' | 'v1beta1', uid: string): read
   return (response['convertedObjects'] ?? []) as readonly unknown[]
 }
 
-/** The converted object, once it is known to be the same one in another version; its metadata is the original's. */
+/**
+ * Checks that the webhook returned the same object in the requested version. Returns it with the metadata of the
+ * original.
+ */
 function settled(original: KubeObject, converted: unknown, apiVersion: string): KubeObject {
   const refuse = (where: string, why: string) => failure(`${nameOf(original)} returned invalid ${where}: ${why}`)
   const got = (isObject(converted) ? converted : {}) as Partial<KubeObject>
@@ -137,7 +140,7 @@ function metaField(object: Partial<KubeObject>, field: 'name' | 'namespace' | 'u
   return typeof value === 'string' ? value : ''
 }
 
-/** Of metadata, a webhook may change labels and annotations only. */
+/** A webhook may change labels and annotations, but no other metadata. */
 function restored(original: KubeObject, converted: Partial<KubeObject>, refuse: (why: string) => Error) {
   const given: unknown = converted.metadata
   if (given === undefined) throw refuse('missing metadata in converted object')

@@ -9,7 +9,7 @@ import { byPriority, deprecationWarning } from './versions.js'
 
 const TERMINATING = 'create not allowed while custom resource definition is terminating'
 
-/** The kind that a CRD defines, as the server serves it. Names are those that were accepted. */
+/** Returns the definition of the kind that a CRD defines, with the accepted names. */
 export function definitionOf(crd: CustomResourceDefinition): Definition {
   const { group, scope, versions } = crd.spec
   const all = versions.map((version) => versionOf(crd, version))

@@ -3,21 +3,18 @@ import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import type { UserInfo } from '../access/user.js'
 import type { Conventions } from './conventions.js'
 
-/**
- * One kind that the server serves, built in or from a CRD. Both have the same
- * shape and share the path of a request.
- */
+/** A kind that the server serves, built in or from a CRD. Both have the same shape and share the path of a request. */
 export interface Definition {
   readonly group: string
   readonly names: Names
   readonly namespaced: boolean
-  /** In order of priority. Only served ones. */
+  /** The served versions, in order of priority. */
   readonly versions: readonly Version[]
-  /** The version that objects are kept in. */
+  /** The version in which objects are stored. */
   readonly storage: string
-  /** That version itself, when it is not served. */
+  /** The storage version when it is not served. */
   readonly storageVersion?: Version
-  /** Which of the verbs exist; most kinds have all, reviews only `create`. */
+  /** The verbs that exist. Most kinds have all, reviews only `create`. */
   readonly verbs: readonly Verb[]
   readonly strategy: Strategy
   /** Changes the version of objects. Absent: only apiVersion differs between versions. */
@@ -27,9 +24,8 @@ export interface Definition {
     signal?: AbortSignal,
   ) => Promise<readonly KubeObject[]>
   /**
-   * Set when objects lie in the store with those of another group's kind of the
-   * same plural, in that one's form: events.k8s.io shows what core keeps. Errors
-   * about such an object (422) name that group, too.
+   * Set when objects are stored with those of another group, under the same plural and in the form of that group:
+   * events.k8s.io shows events of the core group. Validation errors (422) of such objects name that group, too.
    */
   readonly sharedWith?: {
     readonly group: string
@@ -44,8 +40,10 @@ export interface Definition {
   readonly createRefusal?: string
 }
 
+/** A verb of the API. */
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
+/** The names of a kind. */
 export interface Names {
   readonly plural: string
   readonly singular: string
@@ -55,20 +53,25 @@ export interface Names {
   readonly categories: readonly string[]
 }
 
+/** One version of a kind. */
 export interface Version {
   readonly name: string
-  /** Schema of the whole object in this version, as published. Absent: anything goes (never for built-in kinds). */
+  /**
+   * The published schema of the whole object in this version. Absent: any object is valid. Built-in kinds always
+   * have one.
+   */
   readonly schema?: JSONSchemaProps
   readonly subresources: Subresources
   readonly columns: readonly Column[]
-  /** `.spec.color` style paths that field selectors may use, beside metadata.name and metadata.namespace. */
+  /** Paths such as `.spec.color` that field selectors may use besides metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[]
-  /** Built-in kinds: field selectors that are no plain path, such as an event's `source`. */
+  /** Field selectors of built-in kinds that are not plain paths, such as `source` of an event. */
   readonly fieldLabels?: Readonly<Record<string, (object: KubeObject) => string>>
   readonly deprecated?: boolean
   readonly deprecationWarning?: string
 }
 
+/** The subresources of one version of a kind. */
 export interface Subresources {
   readonly status?: boolean
   /** Only namespaces have it: changes `spec.finalizers`. */
@@ -82,7 +85,7 @@ export interface Subresources {
   }
 }
 
-/** A column of `kubectl get`. Built-in kinds compute cells; CRDs give a JSONPath. */
+/** A column of `kubectl get`. Built-in kinds compute cells. CRDs have a JSONPath. */
 export interface Column {
   readonly name: string
   readonly type: string
@@ -93,6 +96,7 @@ export interface Column {
   readonly cell?: (object: KubeObject, now: number) => unknown
 }
 
+/** The request of a write, as strategies see it. */
 export interface WriteContext {
   readonly type: ResourceType
   readonly subresource: string
@@ -110,32 +114,38 @@ export interface Strategy extends Conventions {
   /** The OpenAPI model of a built-in kind. Absent for custom resources, whose model is derived from the group. */
   readonly model?: string
   /**
-   * Built-in kinds: from JSON to the kind's own shape, as Go's decoder would.
-   * Unknown fields are dropped and their paths pushed to `unknown`; a value of
-   * the wrong JSON type throws 400. CRDs leave this out: their schema prunes.
+   * Decodes JSON into the shape of a built-in kind, as Go's decoder does. Unknown fields are dropped and their
+   * paths added to `unknown`. Throws a DecodeError for a value of the wrong JSON type. Absent for custom resources,
+   * which the schema prunes.
    */
   decode?(object: KubeObject, version: string, unknown: string[] | undefined): KubeObject
-  /** Built-in kinds: what Go's zero value of the type shows as, which nobody owns. */
+  /** The JSON of Go's zero value of the type. These fields have no owner. */
   readonly empty?: Readonly<Record<string, unknown>>
   /** Fields that a write to this endpoint cannot change, by subresource ('' for the object itself). */
   readonly resets?: Readonly<Record<string, readonly (readonly string[])[]>>
-  /** Defaults beyond the schema's, and fields that only the server may set. `old` is undefined on create. */
+  /** Sets defaults beyond the schema and fields that only the server may set. `old` is undefined on create. */
   prepare?(object: Record<string, unknown>, old: KubeObject | undefined, context: WriteContext): void
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldError[]
-  /** `generation` grows when anything but metadata and status changes. Kinds without generation say 'never'. */
+  /** Whether `generation` grows when anything but metadata and status changes. */
   readonly generation: 'onChange' | 'never'
-  /** May an update leave out metadata.resourceVersion? */
+  /** Whether an update may leave out metadata.resourceVersion. */
   readonly unconditionalUpdate: boolean
-  /** Does PUT on a missing name create it? */
+  /** Whether PUT creates a missing object. */
   readonly createOnUpdate: boolean
-  /** The name's own rule. */
+  /** The rule for names of objects. */
   readonly nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment'
-  /** Checked after admission, right before the store, inside the write's loop: who may do this, such as RBAC escalation. */
+  /**
+   * Throws when the user may not make this change, such as a grant of permissions that the user does not have.
+   * Called after admission, right before the commit, in every attempt.
+   */
   authorizeWrite?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void | Promise<void>
-  /** What the first delete of an object that stays for now does to it, such as marking it Terminating. */
+  /** Changes an object on its first deletion when it has finalizers, for example to the phase Terminating. */
   beginDelete?(object: Record<string, unknown>, context: WriteContext): void
-  /** Does something beside metadata.finalizers keep an object under deletion, such as a namespace's spec.finalizers? */
+  /**
+   * Whether something besides metadata.finalizers keeps an object under deletion, such as spec.finalizers of a
+   * namespace.
+   */
   holds?(object: KubeObject): boolean
-  /** Only for kinds that are questions: answers instead of storing. */
+  /** Answers a review instead of storing it. */
   answer?(object: KubeObject, context: WriteContext): Promise<KubeObject> | KubeObject
 }

@@ -4,7 +4,7 @@ import type { Subresources } from './definition.js'
 const { invalid } = fieldErrors
 const REPLICAS_MAX = 2 ** 31 - 1
 
-/** Complaints about the fields that the scale subresource shows: they must hold what it can show. */
+/** Validates the fields that the scale subresource shows. */
 export function scaleErrors(
   object: KubeObject,
   scale: NonNullable<Subresources['scale']>,
@@ -54,7 +54,7 @@ function goText(value: unknown): string {
   return `map[${keys.map((key) => `${key}:${goText(value[key])}`).join(' ')}]`
 }
 
-/** How Go calls the type of a JSON value. */
+/** Returns Go's name of the type of a JSON value. */
 export function goType(value: unknown): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'

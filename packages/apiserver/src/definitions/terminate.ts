@@ -3,8 +3,8 @@ import { CLEANUP_FINALIZER, type CustomResourceDefinition } from './crd.js'
 import type { WriteContext } from './definition.js'
 
 /**
- * What the first delete does to a CRD: it stays until its objects are gone, and
- * says so. Unlike other kinds it gets neither a grace period nor a new generation.
+ * `Strategy.beginDelete` of CRDs: adds the Terminating condition. Unlike other kinds, a CRD gets neither a grace
+ * period nor a new generation.
  */
 export function beginDefinitionDelete(object: Record<string, unknown>, { now }: WriteContext): void {
   const crd = object as CustomResourceDefinition
@@ -21,7 +21,7 @@ const pending = {
   message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
 } as const
 
-/** Its objects are being deleted now. */
+/** The Terminating condition while objects are being deleted. */
 export const inProgress = {
   type: 'Terminating',
   status: 'True',

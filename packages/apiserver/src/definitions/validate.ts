@@ -11,10 +11,10 @@ import { caBundleError } from './cabundle.js'
 import type { CustomResourceDefinition } from './crd.js'
 import type { WriteContext } from './definition.js'
 
-/** Metadata is checked by the pipeline, for all kinds alike. */
+/** The write path validates metadata for all kinds. */
 const checks: DefinitionChecks = { checkRules, checkDefault, caBundleError, metadata: false }
 
-/** Complaints about a CRD that is written. */
+/** Validates a CRD. Returns all errors. */
 export function validateCrd(
   object: KubeObject,
   before: KubeObject | undefined,
@@ -30,7 +30,7 @@ export function validateCrd(
   return errors
 }
 
-/** A default must satisfy the rules of its own schema, both as a first value and as one that stays. */
+/** A default must satisfy the rules of its own schema, as a new value and as an unchanged one. */
 function checkDefault(schema: JSONSchemaProps, value: unknown, path: string): readonly FieldError[] {
   const rules = compileRules(schema, { isRoot: schema['x-kubernetes-embedded-resource'] === true })
   if (!rules) return []

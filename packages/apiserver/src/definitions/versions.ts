@@ -4,8 +4,8 @@ import type { DefinitionSpec, DefinitionVersion } from '@crosstie/kube/schema'
 const stages = ['alpha', 'beta', '']
 
 /**
- * Which version comes first: stable before beta before alpha, then the higher
- * number; names of another form come last, by the alphabet.
+ * Orders versions: stable before beta before alpha, then higher numbers first. Other names come last, in
+ * alphabetical order.
  */
 export function byPriority(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)]
@@ -19,7 +19,7 @@ function parse(version: string): { stage: number; major: number; minor: number }
   return { stage: stages.indexOf(match[2] ?? ''), major: Number(match[1]), minor: Number(match[3] ?? 0) }
 }
 
-/** What users of a deprecated version are told when its author found no words: which one to use instead. */
+/** Returns the warning for a deprecated version when its author gave none: it names the version to use instead. */
 export function deprecationWarning({ group, names, versions }: DefinitionSpec, version: DefinitionVersion): string {
   if (version.deprecationWarning) return version.deprecationWarning
   const named = (name: string) => `${apiVersionOf({ group, version: name })} ${names.kind}`

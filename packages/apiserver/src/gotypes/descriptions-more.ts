@@ -1,4 +1,4 @@
-/** As in descriptions-text.ts: what serves extension, and what all kinds share. */
+/** As descriptions-text.ts: extension kinds and shared models. */
 export const moreDescriptions = `
 apiextensions.v1.CustomResourceDefinition: Adds a kind to the API. Its name must be PLURAL.GROUP.
   spec: What the kind is like.

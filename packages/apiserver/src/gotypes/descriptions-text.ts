@@ -1,6 +1,6 @@
 /**
- * What `kubectl explain` says. A line without indent is a model and what it is;
- * the indented lines below it are its fields. Models that share a line share its fields.
+ * Texts of `kubectl explain`. A line without indent holds a model and its description. The indented lines below
+ * describe its fields. Models on one line share these fields.
  */
 export const descriptions = `
 core.v1.Namespace: A room for names: objects in different namespaces may be called the same.

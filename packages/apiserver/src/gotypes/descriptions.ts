@@ -1,7 +1,7 @@
 import { moreDescriptions } from './descriptions-more.js'
 import { descriptions } from './descriptions-text.js'
 
-/** What `kubectl explain` says about a model, or about one of its fields. */
+/** Returns the description of a model or of one of its fields. */
 export function describe(model: string, field?: string): string | undefined {
   table ??= read()
   const about = table.get(shortName(model))
@@ -16,7 +16,7 @@ interface About {
 
 let table: Map<string, About> | undefined
 
-/** Fields that mean the same wherever they are. */
+/** Fields that have the same meaning in all models. */
 const common: Readonly<Record<string, string>> = {
   apiVersion: 'The group and version of this form of the object, such as `v1` or `apps/v1`.',
   kind: 'The kind of the object, such as `Secret`.',

@@ -1,7 +1,4 @@
-/**
- * Reads times as Go's time.Parse does for the layouts of metav1.Time and
- * metav1.MicroTime, refuses with its words, and writes them canonically in UTC.
- */
+/** A time that Go's time.Parse refuses for the layouts of metav1.Time and metav1.MicroTime, with Go's message. */
 export class TimeError extends Error {
   override readonly name = 'TimeError'
 }
@@ -12,7 +9,10 @@ const MICROS_LAYOUT = '2006-01-02T15:04:05.000000Z07:00'
 const canonicalSeconds = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 const canonicalMicros = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/
 
-/** RFC 3339, fractions allowed on the way in and dropped. Null for the zero time, which Go writes as null. */
+/**
+ * Returns the time in UTC without fractions (RFC 3339). Null for the zero time, which Go writes as null. Throws a
+ * TimeError.
+ */
 export function canonicalTime(text: string): string | null {
   if (!canonicalSeconds.test(text)) {
     const { seconds } = new Reader(text, SECONDS_LAYOUT).read(false)
@@ -21,7 +21,7 @@ export function canonicalTime(text: string): string | null {
   return text === '0001-01-01T00:00:00Z' ? null : text
 }
 
-/** RFC 3339 with exactly six digits of fraction. */
+/** Returns the time in UTC with exactly six fractional digits. Throws a TimeError. */
 export function canonicalMicroTime(text: string): string | null {
   if (!canonicalMicros.test(text)) {
     const { seconds, micros } = new Reader(text, MICROS_LAYOUT).read(true)
@@ -30,6 +30,7 @@ export function canonicalMicroTime(text: string): string | null {
   return text === '0001-01-01T00:00:00.000000Z' ? null : text
 }
 
+/** Returns the text of a MicroTime. */
 export function microText(seconds: number, micros: number): string {
   const whole = new Date(seconds * 1000).toISOString()
   return `${whole.slice(0, whole.lastIndexOf('.'))}.${String(micros).padStart(6, '0')}Z`
@@ -78,7 +79,7 @@ class Reader {
     return Number(this.#take(count))
   }
 
-  /** The one element for which a single digit does. */
+  /** Only the hour may have a single digit. */
   #hour(): number {
     return this.#digits(/^\d\d/.test(this.#rest) ? 2 : 1, '15')
   }

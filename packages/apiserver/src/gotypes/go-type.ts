@@ -1,14 +1,14 @@
 import type { Json } from '@crosstie/kube'
 import { goTypes } from './types.generated.js'
 
-/** A Go type behind a built-in kind, as far as JSON, protobuf and error texts depend on it. `go` is how Go prints it. */
+/** The parts of a Go type that JSON, protobuf and error texts depend on. `go` is its name in Go. */
 export type GoType =
   | { readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'bytes' | 'any'; readonly go: string }
   | { readonly kind: 'pointer' | 'slice' | 'map'; readonly of: GoType; readonly go: string }
   | { readonly kind: 'struct'; readonly model: string; readonly go: string }
   | { readonly kind: 'special'; readonly name: SpecialName; readonly go: string }
 
-/** Types that read and write their own JSON. */
+/** Types with their own JSON encoding. */
 export type SpecialName =
   | 'Time'
   | 'MicroTime'
@@ -20,10 +20,11 @@ export type SpecialName =
   | 'JSONSchemaPropsOrArray'
   | 'JSONSchemaPropsOrStringArray'
 
+/** A field of a Go struct. */
 export interface GoField {
   readonly name: string
   readonly type: GoType
-  /** The path of field numbers in protobuf; empty when the field travels outside of the message. */
+  /** The path of protobuf field numbers. Empty for a field outside of the message. */
   readonly numbers: readonly number[]
   readonly omitEmpty: boolean
   readonly omitZero: boolean
@@ -31,7 +32,7 @@ export interface GoField {
   readonly facts: FieldFacts
 }
 
-/** What the OpenAPI definitions say about a field beyond its type. */
+/** The facts of the OpenAPI definition of a field beyond its type. */
 export interface FieldFacts {
   readonly list?: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
@@ -43,6 +44,7 @@ export interface FieldFacts {
   readonly format?: string
 }
 
+/** A Go struct. */
 export interface GoStruct {
   readonly model: string
   /** Without the package: `ObjectMeta`. */
@@ -54,7 +56,7 @@ export interface GoStruct {
 
 const structs = new Map<string, GoStruct>()
 
-/** The struct of an OpenAPI model name, such as `io.k8s.api.core.v1.Secret`. Read from the table on first use. */
+/** Returns the struct of an OpenAPI model such as `io.k8s.api.core.v1.Secret`. It is parsed on first use. */
 export function goStruct(model: string): GoStruct {
   const known = structs.get(model)
   if (known) return known
@@ -73,6 +75,7 @@ export function goStruct(model: string): GoStruct {
   return struct
 }
 
+/** Whether there is a struct of that name. */
 export function isGoStruct(model: string): boolean {
   return Object.hasOwn(goTypes, model)
 }

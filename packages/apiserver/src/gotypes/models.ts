@@ -4,10 +4,10 @@ import { isGoStruct } from './go-type.js'
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions'
 
-/** The OpenAPI model of a built-in kind, or undefined when the server does not know it. */
+/** Returns the OpenAPI model of a built-in kind. Undefined for unknown kinds. */
 export function modelOf(apiVersion: string, kind: string): string | undefined {
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
-  // Every group has its own name for these, and they are always the same.
+  // Every group has these models under its own name, with the same content.
   const model = kind === 'DeleteOptions' ? `${META}.${kind}` : `${packageOf(group)}.${version}.${kind}`
   return isGoStruct(model) ? model : undefined
 }

@@ -4,17 +4,18 @@ import { describe } from './descriptions.js'
 import { type FieldFacts, type GoField, type GoStruct, type GoType, goStruct } from './go-type.js'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+/** A schema under construction. */
 export type Schema = Mutable<JSONSchemaProps>
 
 const SCHEMA_MODEL = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
 const schemas = new Map<string, JSONSchemaProps>()
 
-/** The schema of a whole object, everything in place. Made once; equal parts are shared. */
+/** Returns the schema of a whole object without references. It is computed once, and equal parts are shared. */
 export function schemaOfModel(model: string): JSONSchemaProps {
   const known = schemas.get(model)
   if (known) return known
   const schema = structSchema(goStruct(model), (inner) =>
-    // JSON schemas contain themselves without end; here they are whatever their author wrote.
+    // JSON schemas are recursive. Here they accept any object.
     inner === SCHEMA_MODEL ? anyObject : schemaOfModel(inner),
   )
   schemas.set(model, schema)
@@ -23,7 +24,7 @@ export function schemaOfModel(model: string): JSONSchemaProps {
 
 const anyObject: JSONSchemaProps = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
-/** A struct's schema; what fields of other structs look like is up to the caller. */
+/** Returns the schema of a struct. The caller provides the schemas of nested structs. */
 function structSchema(struct: GoStruct, of: (model: string) => JSONSchemaProps): Schema {
   const properties: Record<string, JSONSchemaProps> = {}
   for (const field of struct.fields) properties[field.name] = fieldSchema(struct, field, of)

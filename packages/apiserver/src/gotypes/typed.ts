@@ -2,24 +2,25 @@ import { type Json, setOwn } from '@crosstie/kube'
 import { canonicalMicroTime, canonicalTime, TimeError } from './go-time.js'
 import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from './go-type.js'
 
-/** A body whose JSON does not fit the kind's Go type. The message is that of Go's decoder. */
+/** The body does not match the Go type of the kind. The message is that of Go's decoder. */
 export class TypedDecodeError extends Error {
   override readonly name = 'TypedDecodeError'
 }
 
+/** The result of decodeTyped. */
 export interface TypedDecoded {
   readonly object: Record<string, unknown>
-  /** Fields the type does not have, in the order of the body: `spec.foo`. */
+  /** Paths of unknown fields in the order of the body, such as `spec.foo`. */
   readonly unknown: readonly string[]
 }
 
 /**
- * Reads a JSON value into a Go type and writes it again: unknown fields are left
- * out and named, empty ones are dropped or kept as `omitempty` says, fields come in
- * the type's order. What comes out shares nothing that could be changed with what went in.
+ * Decodes a JSON value into a Go type and encodes it again: unknown fields are dropped and reported, empty ones are
+ * dropped or kept by `omitempty`, and fields are in the order of the type. The result shares no mutable value with
+ * the input. Throws TypedDecodeError.
  *
- * The real server keeps objects as protobuf, which cannot tell an empty list from none:
- * unless `keepsEmpty`, empty lists and maps become null where `omitempty` does not drop them.
+ * kube-apiserver stores objects as protobuf, which does not distinguish an empty list from an absent one. Unless
+ * `keepsEmpty`, empty lists and maps become null where `omitempty` does not drop them.
  */
 export function decodeTyped(model: string, value: unknown, keepsEmpty = true): TypedDecoded {
   const context = new Context(keepsEmpty)
@@ -49,7 +50,7 @@ class Context {
     this.unknown.add(path === '' ? key : `${path}.${key}`)
   }
 
-  /** Go remembers the first misfit and reads on. */
+  /** Go remembers the first mismatch and continues. */
   misfit(word: string, go: string): void {
     if (this.error !== undefined) return
     this.misfitted = { word, go }
@@ -69,9 +70,9 @@ class Context {
 interface Codec {
   /** The canonical form of a value that is not null. */
   decode(value: unknown, context: Context): Json
-  /** What Go writes for the type's zero value. */
+  /** The JSON of Go's zero value of the type. */
   readonly zero: Json
-  /** Would `omitempty` drop it? */
+  /** Whether `omitempty` drops the value. */
   isEmpty(value: Json): boolean
 }
 
@@ -177,7 +178,7 @@ function bytesCodec(type: GoType): Codec {
   }
 }
 
-/** Go takes bytes also as a list of numbers; null is zero. */
+/** Go also accepts bytes as a list of numbers. Null counts as zero. */
 function bytesOfList(items: readonly unknown[], context: Parameters<Codec['decode']>[1]): string {
   const bytes = items.map((item) => {
     if (item === null) return 0
@@ -188,7 +189,7 @@ function bytesOfList(items: readonly unknown[], context: Parameters<Codec['decod
   return Buffer.from(bytes).toString('base64')
 }
 
-/** Where Go's standard decoder would stop, or -1. Line breaks do not count. */
+/** Returns the position at which Go's decoder stops, or -1. Line breaks do not count. */
 function base64Fault(text: string): number {
   let digits = 0
   for (let i = 0; i < text.length; i++) {
@@ -263,7 +264,7 @@ function mapCodec(type: GoType & { readonly of: GoType }, of: Codec): Codec {
       if (keys.length === 0) return context.keepsEmpty ? map : null
       for (const key of keys) {
         const item = source[key]
-        // In protobuf an entry without bytes comes back as one with no bytes in it.
+        // Protobuf reads an entry without bytes as an entry of zero bytes.
         if (item === null || item === undefined) setOwn(map, key, bytes && !context.keepsEmpty ? '' : of.zero)
         else {
           context.path.push(context.path.length > 0 ? `.${key}` : key)
@@ -286,7 +287,7 @@ interface Slot {
 
 function structCodec(struct: GoStruct, type: GoType): Codec {
   let slots: readonly Slot[] | undefined
-  // Field types are looked up late: schemas contain themselves.
+  // Field types are looked up on first use, because schemas are recursive.
   const slotsOf = (): readonly Slot[] => {
     slots ??= struct.fields.map((field) => ({ field, codec: typeCodec(field.type), path: `.${field.name}` }))
     return slots
@@ -300,7 +301,7 @@ function structCodec(struct: GoStruct, type: GoType): Codec {
       const found = readFields(struct, slotsOf(), value as Record<string, unknown>, context)
       return writeFields(slotsOf(), found)
     },
-    // A new one each time: objects that come out may be changed by their owner.
+    // Created anew each time, because the caller may change the decoded object.
     get zero() {
       return writeFields(slotsOf(), [])
     },
@@ -353,7 +354,7 @@ function writeFields(slots: readonly Slot[], found: readonly (Json | undefined)[
   return object
 }
 
-/** Types that read themselves stop the reading when they cannot. */
+/** Types with their own decoder stop at the first error. */
 function refuse(message: string): never {
   throw new TypedDecodeError(message)
 }
@@ -370,14 +371,14 @@ function timeCodec(canonical: (text: string) => string | null): Codec {
       }
     },
     zero: null,
-    // A struct for Go: `omitempty` alone never drops it.
+    // A struct in Go: `omitempty` alone never drops it.
     isEmpty: () => false,
   }
 }
 
 const rawCodec: Codec = { decode: (value) => value as Json, zero: null, isEmpty: () => false }
 
-/** Reads a part as a message of its own: nothing in it is reported as unknown, and misfits are the whole part's. */
+/** Decodes a part as a message of its own: unknown fields are not reported, and a mismatch is one of the whole part. */
 function decodeApart(codec: Codec, value: unknown, outer: Context): Json {
   const context = new Context(outer.keepsEmpty)
   const decoded = codec.decode(value, context)

@@ -6,11 +6,12 @@ import type { Exchange, Outgoing } from '../transport/exchange.js'
 import { type PathRoute, truthy } from './route.js'
 import type { Page } from './serve.js'
 
+/** The path of the backup endpoint. */
 export const BACKUP_PATH = '/crosstie/v1/backup'
 
 /**
- * A consistent copy of the store, sent as it is written. Only who may read
- * every path (cluster-admin) gets here; `?keys=true` adds the encryption keys.
+ * Streams a consistent copy of the store. Only users who may read every path (cluster-admin) are authorized.
+ * `?keys=true` adds the encryption keys.
  */
 export function backupPage(store: Store, dataDir: string): Page {
   return async (exchange: Exchange, { query }: PathRoute) => {

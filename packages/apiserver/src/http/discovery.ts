@@ -4,7 +4,7 @@ import type { Definition, Version } from '../definitions/definition.js'
 import { byPriority } from '../definitions/versions.js'
 import type { KindRegistry } from '../serving/registry.js'
 
-// The order in which the real server lists what we serve of its groups; CRDs' groups follow by name.
+// The order of groups in kube-apiserver. Groups of CRDs follow by name.
 const groupOrder = [
   'events.k8s.io',
   'authentication.k8s.io',
@@ -20,7 +20,7 @@ interface Group {
   readonly versions: readonly string[]
 }
 
-/** Groups with their served versions, the preferred one first. */
+/** Returns groups with their served versions, the preferred version first. */
 export function groupsOf(registry: KindRegistry): readonly Group[] {
   const versions = new Map<string, Set<string>>()
   for (const { group, versions: served } of registry.definitions()) {
@@ -40,6 +40,7 @@ function rank(group: string): number {
   return place < 0 ? groupOrder.length : place
 }
 
+/** The document at /api. */
 export function apiVersions(serverAddress: string): unknown {
   return {
     kind: 'APIVersions',
@@ -48,10 +49,12 @@ export function apiVersions(serverAddress: string): unknown {
   }
 }
 
+/** The document at /apis. */
 export function apiGroupList(registry: KindRegistry): unknown {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(registry).map(groupBody) }
 }
 
+/** The document at /apis/GROUP. Undefined for a group that is not served. */
 export function apiGroup(registry: KindRegistry, name: string): unknown {
   const group = groupsOf(registry).find((candidate) => candidate.name === name)
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) }
@@ -62,12 +65,13 @@ function groupBody({ name, versions }: Group) {
   return { name, versions: all, preferredVersion: all[0] }
 }
 
+/** The document at /apis/GROUP/VERSION. Undefined for a version that is not served. */
 export function apiResourceList(registry: KindRegistry, group: string, version: string): unknown {
   const definitions = servedIn(registry, group, version)
   if (definitions.length === 0) return undefined
   return {
     kind: 'APIResourceList',
-    // The core group is older than this field, and never got it.
+    // The core group has never had this field.
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources: definitions.flatMap((definition) => resourcesOf(definition, version)),
@@ -121,6 +125,7 @@ interface Subresource {
   readonly version?: string
 }
 
+/** Returns the subresources of a version as discovery lists them. */
 export function subresourcesOf({ names }: Definition, { subresources }: Version): readonly Subresource[] {
   const verbs = ['get', 'patch', 'update']
   const list: Subresource[] = []
@@ -137,13 +142,16 @@ function versionOf(definition: Definition, name: string): Version {
   return definition.versions.find((version) => version.name === name)!
 }
 
-/** Clients only compare it, but with that of other servers of the same cluster, too: the recipe is everybody's. */
+/**
+ * Clients compare it with the hash of other servers of the same cluster, so the algorithm is that of
+ * kube-apiserver.
+ */
 function storageVersionHash({ group, storage, names }: Definition): string {
   const digest = createHash('sha256').update(`${group}/${storage}/${names.kind}`).digest()
   return digest.subarray(0, 8).toString('base64')
 }
 
-/** apidiscovery.k8s.io/v2: everything in one answer, for /api (core) or /apis. */
+/** apidiscovery.k8s.io/v2: all resources in one document, for /api (core) or /apis. */
 export function aggregatedDiscovery(registry: KindRegistry, core: boolean, apiVersion: string): unknown {
   const groups = core ? [{ name: '', versions: ['v1'] }] : groupsOf(registry)
   return {

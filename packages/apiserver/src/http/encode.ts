@@ -12,15 +12,16 @@ import { encodeYaml } from '../wire/yaml.js'
 import type { Media } from './media.js'
 import { columnDefinitions, type IncludeObject, inMetaVersion, partial, tableRow, writeTableRow } from './table.js'
 
-// kube-apiserver compresses from this size on: below, it costs more than it saves.
+// kube-apiserver compresses responses from this size on. Below, compression costs more than it saves.
 const GZIP_BYTES_MIN = 128 * 1024
-// The fastest level: list answers are repetitive, and CPU is dearer than loopback or LAN bytes.
+// The fastest level: lists compress well, and CPU is more expensive than bytes on loopback or a LAN.
 const GZIP_LEVEL = constants.Z_BEST_SPEED
 
 const compress = promisify(gzip)
 const encoder = new TextEncoder()
 const newline = encoder.encode('\n')
 
+/** A response: where it goes and how it is encoded. */
 export interface Reply {
   readonly exchange: Exchange
   readonly media: Media
@@ -29,7 +30,7 @@ export interface Reply {
   readonly now: number
 }
 
-/** One object, in whatever shape was asked for. */
+/** Sends one object in the requested form. */
 export async function sendView(reply: Reply, served: Served, status: number, view: View): Promise<void> {
   const { media } = reply
   if (media.as === 'Table') {
@@ -49,7 +50,7 @@ export async function sendView(reply: Reply, served: Served, status: number, vie
   await sendValue(reply, status, view.object)
 }
 
-/** Everything that is not a stored object: statuses, discovery, reviews. */
+/** Sends a value that is not a stored object: a status, discovery document or review. */
 export async function sendValue(reply: Reply, status: number, value: unknown, extra: Headers = {}): Promise<void> {
   const { media } = reply
   const bytes = media.format === 'protobuf' ? encodeProtobuf(value) : encoder.encode(textOf(media, value))
@@ -62,6 +63,7 @@ function textOf(media: Media, value: unknown): string {
   return media.pretty ? JSON.stringify(JSON.parse(text), null, 2) : `${text}\n`
 }
 
+/** Sends a list in the requested form. */
 export async function sendListing(reply: Reply, served: Served, listing: Listing): Promise<void> {
   const { media, include = 'Metadata', now } = reply
   const metadata = listMetadata(served, listing, media.as !== undefined)
@@ -112,7 +114,7 @@ export function itemOf(served: Served, object: KubeObject): unknown {
   return rest
 }
 
-/** The list's JSON, put together from what is kept of every object: no object is encoded again. */
+/** Returns the JSON of a list, assembled from the stored JSON of its objects. No object is encoded again. */
 function listWriter(served: Served, listing: Listing, metadata: unknown): Writer {
   const { names, strategy } = served.definition
   const { views } = listing
@@ -134,10 +136,10 @@ function listWriter(served: Served, listing: Listing, metadata: unknown): Writer
   return out
 }
 
-/** About what a row takes beside the metadata of its object. */
+/** The approximate size of a table row besides the metadata of its object. */
 const ROW_BYTES = 512
 
-/** The table's JSON, put together from what is kept of every object. */
+/** Returns the JSON of a table, assembled from the stored JSON of its objects. */
 function tableWriter({ media, now }: Reply, served: Served, { views }: Listing, metadata: unknown): Writer {
   const out = new Writer(bytesIn(views) + (views.length + 1) * ROW_BYTES)
   const empty = stringify(inMetaVersion(media, table(served, [], metadata)))
@@ -166,6 +168,7 @@ function table(served: Served, rows: readonly unknown[], metadata: unknown) {
   return { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, columnDefinitions: columnDefinitions(served), rows }
 }
 
+/** Sends an error as a Status. */
 export async function sendError(reply: Omit<Reply, 'now'>, error: unknown): Promise<void> {
   const failure = asStatusError(error)
   const status: Status = failure.toStatus()
@@ -181,6 +184,7 @@ function plain(media: Media): Media {
   return { ...media, as: undefined }
 }
 
+/** Returns the error itself or, for an unexpected error, a 500. */
 export function asStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -192,7 +196,7 @@ async function sendWritten(reply: Reply, out: Writer): Promise<void> {
   await send(reply, 200, [out.bytes], {}, () => out.release())
 }
 
-/** @param sent Told when nobody reads the chunks any more; not at all when the client is gone before. */
+/** @param sent Called when the chunks are no longer read. Not called when the client disconnects before. */
 async function send(
   reply: Reply,
   status: number,

@@ -4,7 +4,7 @@ import { impersonate } from '../access/impersonate.js'
 import type { UserInfo } from '../access/user.js'
 import type { Exchange } from '../transport/exchange.js'
 
-/** Who a request is from: its certificate or token, or whom it may act as. */
+/** Returns the user of a request: from its certificate, token or Impersonate headers. */
 export function identify(
   authenticator: Authenticator,
   authorizer: Authorizer,
@@ -28,7 +28,7 @@ function rawHeaders({ headers }: Exchange): string[] {
   return raw
 }
 
-// Node joins headers that came several times with a comma; group names come one per header.
+// Node joins repeated headers with a comma. Each header holds one group name.
 function splitGroups(name: string, value: string): string[] {
   return name === 'impersonate-group' || name.startsWith('impersonate-extra-') ? value.split(', ') : [value]
 }

@@ -7,13 +7,13 @@ import type { Page } from './serve.js'
 
 interface HealthCheck {
   readonly name: string
-  /** Throws what is wrong. */
+  /** Throws when the check fails. */
   check(): void
 }
 
 const passed = (name: string): HealthCheck => ({ name, check: () => {} })
 
-/** Whoever can ask gets yes: the port opens only after these are done. */
+/** These always pass: the port opens after they are done. */
 const started = [
   'poststarthook/start-apiextensions-controllers',
   'poststarthook/crd-informer-synced',
@@ -22,8 +22,8 @@ const started = [
 ].map(passed)
 
 /**
- * The checks of `/healthz`, `/livez` and `/readyz`, under the names that probes of kube-apiserver ask for and exclude:
- * our store is their `etcd`.
+ * The checks of `/healthz`, `/livez` and `/readyz`, under the names of kube-apiserver, so that probes can request
+ * and exclude them. The store is named `etcd`.
  */
 function checksOf(store: Store, stopping: AbortSignal): Record<string, readonly HealthCheck[]> {
   const writable = (name: string): HealthCheck => ({
@@ -42,13 +42,16 @@ function checksOf(store: Store, stopping: AbortSignal): Record<string, readonly 
   const ready = [writable('etcd-readiness'), passed('informer-sync')]
   return {
     healthz: [...running, writable('etcd'), ...started],
-    // A disk that is full is not mended by a restart: to live it is enough that reads are answered, and they are.
+    // A restart does not fix a full disk. Liveness requires only that reads are answered.
     livez: [...running, passed('etcd'), ...started],
     readyz: [...running, writable('etcd'), ...ready, ...started, shutdown],
   }
 }
 
-/** Health with `?verbose` and `?exclude=`, each check below it, and `/metrics/slis`: how the checks went. */
+/**
+ * Health endpoints with `?verbose` and `?exclude=`, an endpoint for each check, and `/metrics/slis` with their
+ * results.
+ */
 export function healthPages(store: Store, stopping: AbortSignal): [string, Page][] {
   const results = new Results()
   const pages = Object.entries(checksOf(store, stopping)).flatMap(([name, checks]): [string, Page][] => [
@@ -58,7 +61,7 @@ export function healthPages(store: Store, stopping: AbortSignal): [string, Page]
   return [...pages, ['/metrics/slis', (exchange) => sendMetrics(exchange, results.metrics)]]
 }
 
-/** How each check went, last and altogether. */
+/** The last result and the totals of each check. */
 class Results {
   readonly metrics = new Metrics()
   readonly #last = this.metrics.gauge(
@@ -95,7 +98,7 @@ function serveHealth(
     }
     const ok = failureOf(one) === undefined
     results.add(one.name, name, ok)
-    // The reason is in the log: health is for everybody, reasons are not.
+    // The reason is written to the log only, because the endpoint is public.
     lines.push(ok ? `[+]${one.name} ok` : `[-]${one.name} failed: reason withheld`)
     failed ||= !ok
   }
@@ -108,7 +111,7 @@ function serveHealth(
   else sendText(exchange, 200, 'ok')
 }
 
-/** One check alone, which only those may ask who may read reasons too. */
+/** The endpoint of one check. It requires authorization, since it shows the reason. */
 function serveCheck(exchange: Exchange, one: HealthCheck): void {
   const failure = failureOf(one)
   if (failure) sendText(exchange, 500, `internal server error: ${messageOf(failure.error)}\n`)

@@ -13,16 +13,17 @@ import {
   YAML_TYPE,
 } from '../wire/negotiate.js'
 
-/** How an answer is written. */
+/** The encoding of a response. */
 export interface Media {
   readonly format: 'json' | 'yaml' | 'protobuf'
   readonly contentType: string
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
-  /** meta.k8s.io/v1, or v1beta1 for those who still ask for it. */
+  /** meta.k8s.io/v1, or v1beta1 for older clients. */
   readonly asVersion: string
   readonly pretty: boolean
 }
 
+/** Compact JSON. */
 export const plainJson: Media = {
   format: 'json',
   contentType: 'application/json',
@@ -32,9 +33,9 @@ export const plainJson: Media = {
 }
 
 /**
- * For objects, lists and watches. Who can read JSON gets JSON, even where protobuf
- * is preferred: it lies there already. Metadata has to be written anyway, and goes out
- * as preferred; `protobuf` is for kinds that can be written whole.
+ * Negotiates the encoding of objects, lists and watches. Clients that accept JSON get JSON even when they prefer
+ * protobuf, because JSON is stored. Metadata is always encoded, so it is sent in the preferred encoding. `protobuf`
+ * permits protobuf for whole objects. Throws 406.
  */
 export function resourceMedia(
   accept: string | undefined,
@@ -45,34 +46,34 @@ export function resourceMedia(
   return mediaOf(cheap && !(options.stream && cheap.mediaType === YAML_TYPE) ? cheap : last(), options.stream)
 }
 
-/** People who look with a browser or curl get it readable, and so does who asks for it. */
+/** Indents the response for browsers and curl, and on request. */
 export function readable(media: Media, query: URLSearchParams, { headers }: Exchange): Media {
   const pretty = query.get('pretty')
   const wanted = pretty ? trueWords.has(pretty) : /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '')
   return wanted ? { ...media, pretty: true } : media
 }
 
-/** What Go's ParseBool takes for yes; other parameters are read less strictly. */
+/** Values that Go's ParseBool reads as true. Other parameters are parsed less strictly. */
 const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 
-/** For answers that have one shape only. */
+/** Negotiates the encoding of responses that have one form only. Throws 406. */
 export function plainMedia(accept: string | undefined): Media {
   return mediaOf(tryNegotiate(accept, plainOffer) ?? negotiate(accept, anyPlainOffer))
 }
 
-/** For errors: whatever was asked for. When that cannot be had, JSON as the real server writes it then: readable. */
+/** Negotiates the encoding of errors. Falls back to indented JSON, as kube-apiserver does. */
 export function errorMedia(accept: string | undefined): Media {
   const accepted = tryNegotiate(accept, plainOffer) ?? tryNegotiate(accept, anyPlainOffer)
   return accepted ? mediaOf(accepted) : { ...plainJson, pretty: true }
 }
 
-/** For answers that are JSON and nothing else. Refuses in the words of the part of the real server that has them. */
+/** Throws 406 unless the client accepts JSON. */
 export function requireJson(accept: string | undefined): void {
   if (tryNegotiate(accept, { writes: [JSON_TYPE], transforms: () => true })) return
   throw notRepresentable([JSON_TYPE])
 }
 
-/** As requireJson, for a document of a type of its own. */
+/** Throws 406 unless the client accepts the type. */
 export function requireType(accept: string | undefined, type: string): void {
   const asked = (accept || '*/*').split(',').map((clause) => clause.split(';', 1)[0]!.trim())
   if (!asked.includes('*/*') && !asked.includes(type)) throw notRepresentable([type])

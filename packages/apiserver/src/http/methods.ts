@@ -34,7 +34,7 @@ import type { ResourceCall } from './serve.js'
 import { type IncludeObject, scaleTable } from './table.js'
 import { serveWatch } from './watch.js'
 
-/** What each verb does over HTTP, by `verb` or `verb/subresource`. */
+/** The handlers of verbs over HTTP, by `verb` or `verb/subresource`. */
 export const methods: Record<string, (call: ResourceCall) => Promise<void>> = {
   get: serveGet,
   list: serveList,
@@ -98,7 +98,7 @@ async function serveWatchCall(call: ResourceCall): Promise<void> {
 
 async function serveCreate(call: ResourceCall): Promise<void> {
   const out = reply(call)
-  // What the URL names is nothing to a create: the body names it.
+  // A create ignores the name in the URL. The body has the name.
   const request = writeOf(call, 'CreateOptions', '')
   const outcome = await create(call.site.engine, request, await bodyOf(call))
   await sendView(out, call.served, 201, outcome)
@@ -128,7 +128,7 @@ async function servePatch(call: ResourceCall): Promise<void> {
   await sendView(out, call.served, outcome.created ? 201 : 200, outcome)
 }
 
-/** Only custom resources come here without one: built-in kinds have no such method for a collection. */
+/** Throws 400 without a name. Only requests for custom resources can reach this. */
 function requireName({ route: { name } }: ResourceCall): void {
   if (name === '') throw badRequest('name must be provided')
 }
@@ -178,7 +178,7 @@ async function serveDeleteCollection(call: ResourceCall): Promise<void> {
 }
 
 async function deleteCall(call: ResourceCall): Promise<{ request: WriteRequest; options: DeleteOptions }> {
-  // Where there is a body, the real server does not look at the URL: not even for dryRun.
+  // With a body, kube-apiserver ignores the query, even dryRun.
   const given = (await deleteBody(call)) ?? fromQuery(call.route.query)
   const { dryRun, ...options } = checkedDeleteOptions(given)
   const parameters = writeParameters('DeleteOptions', new URLSearchParams(), call.exchange.headers['user-agent'])
@@ -271,7 +271,7 @@ function writeOf(call: ResourceCall, kind: string, name = call.route.name): Writ
   const parameters = writeParameters(kind, call.route.query, call.exchange.headers['user-agent'])
   const { served, namespace, subresource, user, warnings, annotations, signal, pace } = requestOf(call)
   const { dryRun, fieldManager, fieldManagerNamed, fieldValidation } = parameters
-  // Spelled out: on the way of every write, spreading costs more than it says.
+  // A literal is faster than a spread on the path of every write.
   return {
     served,
     namespace,
@@ -331,7 +331,7 @@ function patchBody(type: PatchType, bytes: Buffer): Body {
 
 const operationMembers = new Set(['op', 'path', 'from', 'value'])
 
-/** Members of the operations of a JSON patch that mean nothing. */
+/** Returns unknown members of the operations of a JSON patch. */
 function unknownMembers(operations: unknown): string[] {
   if (!Array.isArray(operations)) return []
   return operations.flatMap((operation, i) =>
@@ -364,7 +364,7 @@ function reply({ exchange, route, served, warnings, site }: ResourceCall): Reply
 
 function mediaFor(exchange: Exchange, { query, subresource, verb }: ResourceRoute, { definition }: Served): Media {
   const { accept } = exchange.headers
-  // What is an answer to a question has no columns.
+  // The answer of a review has no columns.
   const tables = definition.strategy.answer === undefined && subresource !== 'token'
   try {
     return readable(resourceMedia(accept, { tables, protobuf: definition.strategy.acceptsProtobuf }), query, exchange)

@@ -3,7 +3,7 @@ import type { Engine } from '../serving/engine.js'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What the server counts about itself, under the names that dashboards of Kubernetes know. */
+/** Metrics of the server, under the names of kube-apiserver. */
 export class ServerMetrics {
   readonly registry: Metrics
   readonly #requests: Family

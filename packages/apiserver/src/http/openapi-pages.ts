@@ -8,11 +8,11 @@ const JSON_TYPE = 'application/json'
 const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const GZIP_MIN = 128 * 1024
 
-/** `/openapi/v2`, `/openapi/v3` and the documents below it, made from what is served at the time. */
+/** `/openapi/v2`, `/openapi/v3` and the documents below, derived from the kinds that are served now. */
 export function openApiPages(definitions: () => readonly Definition[]): [string, Page][] {
   return [
     ['/openapi/v2', (exchange) => serveV2(exchange, definitions())],
-    // The real server leaves the type of the index to be guessed, and this is the guess.
+    // kube-apiserver sends no content type for the index. This is what Go detects.
     ['/openapi/v3', (exchange) => send(exchange, openApiV3Index(definitions()), 'text/plain; charset=utf-8')],
     ['/openapi/v3/', (exchange, { path, query }) => serveV3(exchange, definitions(), path, query)],
   ]
@@ -20,7 +20,7 @@ export function openApiPages(definitions: () => readonly Definition[]): [string,
 
 function serveV2(exchange: Exchange, definitions: readonly Definition[]): void {
   const document = openApiV2(definitions)
-  // client-go names the type with an @, which is no valid media type; the real server answers with a dot.
+  // client-go requests the type with an @, which is not a valid media type. kube-apiserver answers with a dot.
   const wantsProtobuf = /proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(exchange.headers.accept ?? '')
   if (wantsProtobuf) send(exchange, { json: document.protobuf, hash: document.hash }, V2_PROTOBUF)
   else send(exchange, document, JSON_TYPE)
@@ -41,7 +41,7 @@ function serveV3(exchange: Exchange, definitions: readonly Definition[], path: s
     exchange.respond(301, { location: `${path}?hash=${document.hash}` })
     return
   }
-  // Under its hash a document never changes, so it may be kept as long as anybody likes.
+  // A URL with a hash always has the same content, so clients may cache it without a limit.
   send(exchange, document, JSON_TYPE, asked === null ? {} : immutable())
 }
 

@@ -9,7 +9,7 @@ import { openApiPages } from './openapi-pages.js'
 import { sendMetrics } from './paths.js'
 import type { Page } from './serve.js'
 
-/** The Kubernetes whose behaviour is served; clients decide by it what they may ask. */
+/** The version of Kubernetes whose behavior is implemented. Clients choose features by it. */
 export const KUBERNETES_VERSION = { major: '1', minor: '34', gitVersion: 'v1.34.4' }
 
 function versionPage(): Page {
@@ -43,7 +43,7 @@ interface PagesOptions {
   address(): string
 }
 
-/** Every path that is neither resource nor discovery. */
+/** Returns the handlers of paths that are neither resources nor discovery. */
 export function pagesOf({
   engine,
   metrics,

@@ -6,6 +6,7 @@ import { truthy } from './route.js'
 
 const text = (query: URLSearchParams, name: string) => query.get(name) || undefined
 
+/** Reads the query parameters of a list. */
 export function listParameters(query: URLSearchParams): ListParameters {
   integer(query, 'timeoutSeconds')
   return {
@@ -19,6 +20,7 @@ export function listParameters(query: URLSearchParams): ListParameters {
   }
 }
 
+/** Reads the query parameters of a watch. */
 export function watchParameters(query: URLSearchParams): WatchParameters & { readonly timeoutSeconds?: number } {
   const sendInitialEvents = boolean(query, 'sendInitialEvents')
   integer(query, 'limit')
@@ -33,13 +35,16 @@ export function watchParameters(query: URLSearchParams): WatchParameters & { rea
   }
 }
 
-/** Refuses what reading one object once could do. */
+/** Throws 400 for the parameter `export`, which Kubernetes removed. */
 export function checkExport(query: URLSearchParams): void {
   if (!truthy(query.get('export'))) return
   throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
 }
 
-/** Refuses a `timeout` that is no duration to Go, in Go's words. We keep every deadline that could be asked for. */
+/**
+ * Throws 400 for a `timeout` that is not a duration, with Go's message. Every valid timeout is longer than our
+ * requests take.
+ */
 export function checkTimeout(query: URLSearchParams): void {
   const value = query.get('timeout')
   const why = value ? durationError(value) : undefined
@@ -77,6 +82,7 @@ function checkInitialEvents(query: URLSearchParams, sendInitialEvents: boolean |
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
 }
 
+/** The query parameters of a write. */
 export interface WriteParameters {
   readonly dryRun: boolean
   readonly fieldManager: string
@@ -87,7 +93,7 @@ export interface WriteParameters {
 
 const MANAGER_LENGTH_MAX = 128
 
-/** The parameters of every write; `kind` names the options object that complaints are about. */
+/** Reads the query parameters of a write. `kind` is the options kind in error messages. */
 export function writeParameters(kind: string, query: URLSearchParams, userAgent: string | undefined): WriteParameters {
   const options = { group: 'meta.k8s.io', kind }
   const dryRun = query.getAll('dryRun')
@@ -125,7 +131,7 @@ function checkManager(options: { group: string; kind: string }, manager: string)
   }
 }
 
-/** `kubectl/v1.34.4 (linux/amd64)` is known as `kubectl`. */
+/** Returns the default field manager: `kubectl` for `kubectl/v1.34.4 (linux/amd64)`. */
 function managerOf(userAgent: string | undefined): string {
   const agent = userAgent ?? ''
   const known = managers.get(agent)
@@ -137,11 +143,11 @@ function managerOf(userAgent: string | undefined): string {
   return manager
 }
 
-// The same few programs send most requests.
+// A few programs send most requests.
 const managers = new Map<string, string>()
 const MANAGERS_MAX = 1_000
 
-/** Undefined when it is not there; refused, in Go's words, when it is no number. */
+/** Returns an integer parameter. Undefined when it is absent. Throws 400 with Go's message when it is not a number. */
 export function integer(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (value === null) return undefined

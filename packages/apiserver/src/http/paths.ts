@@ -9,7 +9,7 @@ import { type Media, plainJson, plainMedia, readable } from './media.js'
 import type { PathRoute } from './route.js'
 import { isBuiltIn, type Page, PageNotFoundError, type Site } from './serve.js'
 
-/** Everything that is not a resource: health, version, discovery, documents. */
+/** Serves paths that are not resources: health, version, discovery, documents. */
 export async function servePath(site: Site, exchange: Exchange, route: PathRoute): Promise<void> {
   const path = route.path.length > 1 && route.path.endsWith('/') ? route.path.slice(0, -1) : route.path
   const routed = isRouted(site, path)
@@ -32,8 +32,8 @@ function answerAt(site: Site, { path: asked, query }: PathRoute, path: string, r
 const routedPages = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid-configuration'])
 
 /**
- * The real server answers these through the router that it has for resources: it looks through a slash at the end, and
- * knows but GET. Other paths are what they are, by any method.
+ * Whether kube-apiserver serves the path with its resource router, which ignores a trailing slash and permits only
+ * GET.
  */
 function isRouted({ engine }: Site, path: string): boolean {
   if (routedPages.has(path)) return true
@@ -44,7 +44,7 @@ function isRouted({ engine }: Site, path: string): boolean {
   )
 }
 
-/** What there is, for people who begin at the root. */
+/** The list of paths at the root. */
 function sendIndex({ pages, engine: { registry } }: Site, exchange: Exchange): void {
   const groups = groupsOf(registry).flatMap(({ name, versions }) =>
     ['', ...versions.map((one) => `/${one}`)].map((end) => `/apis/${name}${end}`),
@@ -54,7 +54,7 @@ function sendIndex({ pages, engine: { registry } }: Site, exchange: Exchange): v
   exchange.respond(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, bytes)
 }
 
-/** A page stands for its path and, when its name ends in `/`, for everything below. */
+/** Returns the handler of a path. A handler whose name ends in `/` serves all paths below it. */
 function pageFor({ pages }: Site, path: string) {
   const exact = pages.get(path)
   if (exact) return exact
@@ -100,6 +100,7 @@ function mediaFor(accept: string | undefined, routed: boolean): Media {
   }
 }
 
+/** Sends plain text. */
 export function sendText(exchange: Exchange, status: number, text: string): void {
   exchange.respond(
     status,
@@ -112,6 +113,7 @@ export function sendText(exchange: Exchange, status: number, text: string): void
   )
 }
 
+/** Sends metrics in the text format of Prometheus. */
 export function sendMetrics(exchange: Exchange, metrics: Metrics): void {
   const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-cache, private' }
   exchange.respond(200, headers, Buffer.from(metrics.expose()))

@@ -1,4 +1,4 @@
-/** What a URL and a method ask for, in the words that authorization uses too. */
+/** The resource and verb that a URL and method request, in the terms of authorization. */
 export interface ResourceRoute {
   readonly verb: string
   readonly group: string
@@ -7,18 +7,19 @@ export interface ResourceRoute {
   readonly resource: string
   readonly name: string
   readonly subresource: string
-  /** The URL named a namespace for a resource other than namespaces themselves. */
+  /** Whether the URL has a namespace, for resources other than namespaces. */
   readonly namespaced: boolean
   readonly path: string
   readonly query: URLSearchParams
 }
 
+/** A path that is not a resource. */
 export interface PathRoute {
   readonly path: string
   readonly query: URLSearchParams
 }
 
-/** A Map, since HTTP/2 lets a client name its method as it likes: also `constructor`. */
+/** A Map, because HTTP/2 permits any method name, such as `constructor`. */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['GET', 'get'],
   ['HEAD', 'get'],
@@ -32,12 +33,12 @@ const noQuery = new URLSearchParams()
 
 const namespaceSubresources = new Set(['status', 'finalize'])
 
-/** A resource below /api or /apis, or any other path. */
+/** Parses a URL: a resource below /api or /apis, or any other path. */
 export function routeOf(method: string, url: string): ResourceRoute | PathRoute {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? noQuery : queryOf(url.slice(mark + 1))
-  // Two slashes are no mistake that is looked through: nothing is served there.
+  // kube-apiserver does not merge repeated slashes. There is no such path.
   if (path.includes('//')) return { path, query }
   const parts: string[] = []
   for (const part of path.split('/')) if (part !== '') parts.push(part.includes('%') ? decode(part) : part)
@@ -74,14 +75,14 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
   return truthy(query.get('watch')) ? 'watch' : 'list'
 }
 
-/** Go leaves out what it cannot read: broken escapes, and semicolons, which once parted parameters. */
+/** Ignores what Go ignores: broken escapes, and parameters with semicolons. */
 function queryOf(text: string): URLSearchParams {
   if (!/[%;]/.test(text)) return new URLSearchParams(text)
   const readable = text.split('&').filter((pair) => !/;|%(?![0-9a-f]{2})/i.test(pair))
   return new URLSearchParams(readable.join('&'))
 }
 
-/** Go's idea of a boolean parameter: present and not "false" or "0". */
+/** Parses a boolean parameter as Go does: present and not "false" or "0". */
 export function truthy(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0'
 }

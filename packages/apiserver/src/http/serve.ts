@@ -19,7 +19,7 @@ import { checkTimeout } from './parameters.js'
 import { sendText, servePath } from './paths.js'
 import { type PathRoute, type ResourceRoute, routeOf } from './route.js'
 
-/** All that requests are served from. */
+/** The dependencies of request handlers. */
 export interface Site {
   readonly engine: Engine
   readonly authenticator: Authenticator
@@ -28,17 +28,21 @@ export interface Site {
   readonly metrics: ServerMetrics
   readonly audit?: AuditLog
   readonly stopping: AbortSignal
-  /** Told of failures that are ours, not the caller's. */
+  /** Called for internal errors. */
   readonly report: (what: string, error: unknown) => void
-  /** Beyond resources and discovery: health and documents. A name that ends in `/` stands for all below. */
+  /**
+   * Handlers besides resources and discovery: health and documents. A name that ends in `/` serves all paths below
+   * it.
+   */
   readonly pages: ReadonlyMap<string, Page>
   /** `host:port` as clients reach it. */
   address(): string
 }
 
+/** The handler of a path. */
 export type Page = (exchange: Exchange, route: PathRoute) => Promise<void> | void
 
-/** A resource request with everything known about it. */
+/** A resource request with its user and kind. */
 export interface ResourceCall {
   readonly site: Site
   readonly exchange: Exchange
@@ -46,11 +50,11 @@ export interface ResourceCall {
   readonly served: Served
   readonly user: UserInfo
   readonly warnings: string[]
-  /** For the audit log, where one is kept. */
+  /** For the audit log, if there is one. */
   readonly annotations?: Map<string, string>
 }
 
-/** One request from the wire to its answer: who, what, may they, then the verb. */
+/** Serves one request: authenticates, limits, authorizes and runs the verb. */
 export async function serve(site: Site, exchange: Exchange): Promise<void> {
   const started = performance.now()
   const received = site.engine.clock.now()
@@ -58,7 +62,7 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   const route = routeOf(exchange.method, exchange.url)
   const warnings: string[] = []
   const annotations = site.audit && new Map<string, string>()
-  // Asked now: over HTTP/2 there is nobody to ask any more once the client has gone.
+  // Read at the start: over HTTP/2 the address is not available after the client disconnected.
   const from = site.audit && exchange.socket.remoteAddress
   let user: UserInfo | undefined
   let failure: unknown
@@ -84,12 +88,12 @@ export async function serve(site: Site, exchange: Exchange): Promise<void> {
   }
 }
 
-/** Anonymous clients are told apart by their addresses. */
+/** Limits count anonymous clients by address. */
 function requesterName({ name }: UserInfo, { socket }: Exchange): string {
   return name === ANONYMOUS ? `${name} at ${socket.remoteAddress}` : name
 }
 
-/** Health checks are answered however busy the server is. */
+/** Health checks are exempt from limits. */
 function demandOf(route: ResourceRoute | PathRoute): Demand {
   if ('resource' in route) return route.verb === 'watch' ? 'watch' : 'request'
   return /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(route.path) ? 'exempt' : 'request'
@@ -108,7 +112,7 @@ function attributesOf({ verb, group, resource, subresource, name, namespace, que
   return { verb, group, resource, subresource, name: name || nameSelected(verb, query), namespace }
 }
 
-/** A collection narrowed to one name is that one object, as far as permission goes. */
+/** Returns the name in a field selector. A collection of one name is authorized like that object. */
 function nameSelected(verb: string, query: URLSearchParams): string {
   const selector = query.get('fieldSelector')
   if (!selector || (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection')) return ''
@@ -117,14 +121,15 @@ function nameSelected(verb: string, query: URLSearchParams): string {
 
 function resolve({ engine }: Site, route: ResourceRoute): Served {
   const served = engine.registry.resolve(route.group, route.version, route.resource)
-  // A namespaced kind is listed over all namespaces without one in the URL, but never written or read by name.
+  // A namespaced kind can be listed without a namespace in the URL, but not read or written by name.
   const scoped =
     served && (served.definition.namespaced ? route.namespaced || overAll(served, route) : !route.namespaced)
   if (served && scoped) return served
-  // The real server's groups are one program, custom resources another: they say no differently.
+  // kube-apiserver serves its own groups and custom resources with different routers, which have different errors.
   throw isBuiltIn(engine, route) ? resourceNotFound() : new PageNotFoundError()
 }
 
+/** Whether the group belongs to built-in kinds. */
 export function isBuiltIn({ registry }: Engine, { group }: { group: string }): boolean {
   return registry.isReserved(group)
 }
@@ -136,7 +141,7 @@ function overAll({ definition }: Served, { verb, name }: ResourceRoute): boolean
   return routesWritesWithoutNamespace && (verb === 'create' || verb === 'deletecollection')
 }
 
-/** Nothing is served at the path at all: told in plain text, as the real server does. */
+/** The path is not served. kube-apiserver answers in plain text. */
 export class PageNotFoundError extends Error {
   override readonly name = 'PageNotFoundError'
 }
@@ -241,10 +246,7 @@ function labelsOf({ method }: Exchange, route: ResourceRoute | PathRoute): Label
   return [verb.toUpperCase(), group, version, resource, subresource, scope]
 }
 
-/**
- * What fails may have been made up by a stranger, and every new label stays in memory for good: only what is served is
- * counted by its name.
- */
+/** Labels stay in memory, and a failed request may name anything. Only served resources are counted by name. */
 function labelsOfFailed({ engine }: Site, exchange: Exchange, route: ResourceRoute | PathRoute): Labels {
   const [verb, ...labels] = labelsOf(exchange, route)
   const [group, version, resource, subresource] = labels

@@ -16,11 +16,13 @@ import { memberOf } from '../wire/member.js'
 import type { Writer } from '../wire/writer.js'
 import type { Media } from './media.js'
 
+/** A row of a Table. */
 export interface TableRow {
   readonly cells: readonly unknown[]
   readonly object?: unknown
 }
 
+/** The part of the object in a table row. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 interface TableColumn {
@@ -30,7 +32,7 @@ interface TableColumn {
 
 const compiled = new WeakMap<Served, readonly TableColumn[]>()
 
-/** How one kind shows in `kubectl get`. */
+/** Returns the columns of a kind in `kubectl get`. */
 function columnsOf(served: Served): readonly TableColumn[] {
   let columns = compiled.get(served)
   if (!columns) {
@@ -40,7 +42,7 @@ function columnsOf(served: Served): readonly TableColumn[] {
   return columns
 }
 
-/** A CRD may name a path that cannot be read. As on the real server, the columns before it are shown. */
+/** A CRD may have a column with an invalid path. As on kube-apiserver, the columns before it are shown. */
 function readable(columns: readonly Column[]): readonly TableColumn[] {
   const shown: TableColumn[] = []
   try {
@@ -56,7 +58,7 @@ interface MetaValue {
   readonly rows?: readonly unknown[]
 }
 
-/** A Table or PartialObjectMetadata in the version of meta.k8s.io that the client asked for, rows included. */
+/** Returns a Table or PartialObjectMetadata, with its rows, in the requested version of meta.k8s.io. */
 export function inMetaVersion<T extends MetaValue>({ asVersion }: Pick<Media, 'asVersion'>, value: T): T {
   if (value.apiVersion === `meta.k8s.io/${asVersion}`) return value
   const apiVersion = `meta.k8s.io/${asVersion}`
@@ -68,12 +70,14 @@ export function inMetaVersion<T extends MetaValue>({ asVersion }: Pick<Media, 'a
   return { ...value, apiVersion, ...(rows ? { rows } : {}) }
 }
 
+/** Returns the row of an object. */
 export function tableRow(served: Served, object: KubeObject, include: IncludeObject, now: number): TableRow {
   const cells = columnsOf(served).map(({ cell }) => cell(object, now) ?? null)
   if (include === 'None') return { cells, object: null }
   return { cells, object: include === 'Object' ? object : partial(object) }
 }
 
+/** Returns the metadata of an object as PartialObjectMetadata. */
 export function partial({ metadata }: KubeObject): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
 }
@@ -81,9 +85,8 @@ export function partial({ metadata }: KubeObject): KubeObject {
 const quotedMetadata = Buffer.from('"metadata"')
 
 /**
- * Writes the JSON of a row that brings the metadata along. The metadata is
- * copied out of the object's own JSON, where that is at hand: to encode it again
- * is most of the cost of a long table.
+ * Writes the JSON of a row with metadata. The metadata is copied from the stored JSON of the object if possible,
+ * because encoding it is most of the cost of a long table.
  */
 export function writeTableRow(out: Writer, served: Served, { object, bytes }: View, now: number): void {
   const json = bytes && bufferOf(bytes)
@@ -100,7 +103,7 @@ export function writeTableRow(out: Writer, served: Served, { object, bytes }: Vi
 }
 
 const rowEnd = Buffer.from('}}')
-/** What JSON writes between quotes as it is. */
+/** Text that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 function cellText(value: unknown): string {
@@ -131,6 +134,7 @@ export function scaleTable(scale: KubeObject, now: number): unknown {
   }
 }
 
+/** Returns the column definitions of a Table. */
 export function columnDefinitions(served: Served): readonly unknown[] {
   return columnsOf(served).map(({ definition }) => definition)
 }
@@ -144,7 +148,7 @@ function compileColumn(column: Column): TableColumn {
   return { definition, cell: (object, now) => cellOf(type, path, object, now, ageOf) }
 }
 
-/** Objects that were made together have the same age, and stand together in a list. */
+/** Caches the last age. Objects that were created together have the same age and are adjacent in a list. */
 function rememberingAge(): typeof age {
   let last: { readonly time: string | undefined; readonly now: number; readonly text: string } | undefined
   return (time, now) => {
@@ -182,7 +186,7 @@ function printed(value: unknown): string {
   return typeof value === 'number' ? printNumber(value) : String(value)
 }
 
-/** `5m`, `3d4h`: how long ago, as kubectl says it; `<unknown>` for no time. */
+/** Returns the age as kubectl prints it, such as `5m` or `3d4h`. `<unknown>` without a time. */
 export function age(time: string | undefined, now: number): string {
   const then = time ? Date.parse(time) : Number.NaN
   if (!time) return '<unknown>'

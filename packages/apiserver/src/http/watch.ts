@@ -13,11 +13,14 @@ import { bookmarkObject, sendBookmarks } from './watch-bookmarks.js'
 const encoder = new TextEncoder()
 const closing = encoder.encode('}\n')
 
-// A reader that lets this much pile up is cut off; it lists again, which is always right.
+// A watch whose client reads too slowly is closed at this backlog. The client lists again.
 const BACKLOG_BYTES_MAX = 16 * 1024 * 1024
 const TIMEOUT_MIN_SECONDS = 1_800
 
-/** GET with watch=true: a line of JSON per happening until time, client or server ends it. */
+/**
+ * GET with watch=true: sends one line of JSON per event until the timeout, or until the client or the server closes
+ * the watch.
+ */
 export function serveWatch(
   engine: Engine,
   request: Request,
@@ -66,13 +69,13 @@ export function serveWatch(
   for (const happening of early) sink(happening)
 }
 
-/** Lines, or messages where the client asked for a WebSocket; undefined when it did so in a way that cannot be met. */
+/** Opens the stream: lines, or messages of a WebSocket. Undefined when the WebSocket handshake failed. */
 function open({ exchange, media }: Reply): Outgoing | undefined {
   if (exchange.messages) return exchange.messages(media.format === 'protobuf')
   return exchange.stream(200, { 'content-type': media.contentType, 'cache-control': 'no-cache, private' })
 }
 
-/** As the real server: what the client asked for, or at random between half an hour and an hour. */
+/** Returns the requested timeout, or a random one between 30 and 60 minutes as kube-apiserver does. */
 function secondsOf(asked: number | undefined): number {
   return asked && asked > 0 ? asked : TIMEOUT_MIN_SECONDS * (1 + Math.random())
 }
@@ -83,7 +86,7 @@ function lineEncoder(served: Served, reply: Reply): Encode {
   const shape = shapeOf(served, reply)
   const protobuf = reply.media.format === 'protobuf'
   const plainJson = shape === undefined && !protobuf
-  // Messages need no length before them.
+  // Messages of a WebSocket need no length prefix.
   const frame = reply.exchange.messages ? encodeWatchEvent : encodeWatchFrame
   const line = protobuf ? frame : jsonLine
   const plainLine = plainLines(served)
@@ -102,7 +105,7 @@ function shapeOf(served: Served, reply: Reply): ((object: KubeObject) => unknown
   if (reply.media.as !== 'Table') return undefined
   let first = true
   return (object) => {
-    // Only the first event carries the columns: kubectl keeps them.
+    // Only the first event has the columns. kubectl keeps them.
     const columns = first ? columnDefinitions(served) : null
     first = false
     const rows = [tableRow(served, object, reply.include ?? 'Metadata', Date.now())]
@@ -116,7 +119,7 @@ type PlainLine = (type: string, view: View, bytes: Uint8Array) => Uint8Array
 
 const linesOf = new WeakMap<Served, PlainLine>()
 
-/** A change goes to all who watch its kind in one turn: its line is made for the first and kept for the rest. */
+/** All watchers of a kind get a change in the same turn of the event loop. Its line is encoded once. */
 function plainLines(served: Served): PlainLine {
   let plainLine = linesOf.get(served)
   if (!plainLine) {

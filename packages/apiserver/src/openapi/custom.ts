@@ -13,14 +13,14 @@ function metadataDocument(dialect: Dialect): Document {
   return dialect === 'v2' ? { ...ref, description } : { allOf: [ref], description }
 }
 
-/** A custom resource's schema as OpenAPI publishes it. */
+/** Returns the schema of a custom resource as OpenAPI publishes it. */
 export function customDocument(schema: JSONSchemaProps | undefined, dialect: Dialect): Document {
-  // Where anything goes, kubectl would take listed properties for all there are.
+  // kubectl would reject unlisted properties of an object that accepts any.
   if (!schema || (dialect === 'v2' && schema['x-kubernetes-preserve-unknown-fields'])) return { type: 'object' }
   return embed(schema, dialect, true)
 }
 
-/** Objects inside of objects have the three fields that every object has. */
+/** Embedded objects have apiVersion, kind and metadata. */
 function embed(schema: JSONSchemaProps, dialect: Dialect, isRoot: boolean): Document {
   const document = dialect === 'v2' ? reduced(schema) : complete(schema)
   const unlisted = dialect === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -66,7 +66,7 @@ function complete(schema: JSONSchemaProps): Document {
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** OpenAPI 2 knows no alternatives and no null, and kubectl reads too much into what is left: say less. */
+/** OpenAPI 2 has neither alternatives nor null, and kubectl takes the rest too literally, so parts are left out. */
 function reduced(schema: JSONSchemaProps): Document {
   const { allOf: _a, oneOf: _o, anyOf: _y, not: _n, nullable, default: _d, ...rest } = schema
   const document: Document = { ...rest, ...mapChildren(schema, 'v2') }

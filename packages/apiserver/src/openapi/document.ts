@@ -7,14 +7,15 @@ import { addModels, type Part } from './part.js'
 import { groupRoot } from './paths.js'
 import { type Dialect, META } from './schemas.js'
 
-/** A finished document. `hash` changes when its text does. */
+/** A rendered document. `hash` changes with its text. */
 export interface OpenApiDocument {
   readonly json: Buffer
   readonly hash: string
 }
 
+/** An OpenAPI 2 document. */
 export interface OpenApiV2Document extends OpenApiDocument {
-  /** The same as gnostic's protobuf, which is what client-go asks for. */
+  /** The document in gnostic's protobuf, which client-go requests. */
   readonly protobuf: Buffer
 }
 
@@ -25,7 +26,7 @@ const securityDefinitions = {
 }
 const security = [{ BearerToken: [] }]
 
-/** `/openapi/v2`: every kind in one document. Made anew only when a definition changed. */
+/** `/openapi/v2`: all kinds in one document. It is rendered again when a definition changed. */
 export function openApiV2(definitions: readonly Definition[]): OpenApiV2Document {
   return remembered('v2', definitions, () => {
     const { paths, models } = contents(definitions, 'v2', () => true, builtinGroups(definitions))
@@ -43,7 +44,7 @@ export function openApiV2(definitions: readonly Definition[]): OpenApiV2Document
   })
 }
 
-/** `/openapi/v3/apis/GROUP/VERSION`, or undefined when nothing of the kind is served. */
+/** `/openapi/v3/apis/GROUP/VERSION`. Undefined when the version is not served. */
 export function openApiV3(
   definitions: readonly Definition[],
   group: string,
@@ -64,7 +65,7 @@ export function openApiV3(
 
 const plainPaths = ['version', '.well-known/openid-configuration', 'openid/v1/jwks'] as const
 
-/** Documents about paths that belong to no group. */
+/** Documents of paths outside of groups. Undefined for other paths. */
 export function openApiV3Plain(path: string): OpenApiDocument | undefined {
   if (!(plainPaths as readonly string[]).includes(path)) return undefined
   const responses = { 200: { description: 'OK', content: { 'application/json': { schema: { type: 'object' } } } } }
@@ -72,7 +73,7 @@ export function openApiV3Plain(path: string): OpenApiDocument | undefined {
   return assembled([stringify({ openapi: '3.0.0', info, paths })])
 }
 
-/** `/openapi/v3`: where each document is, with a hash so that clients may keep it for good. */
+/** `/openapi/v3`: the URLs of all documents, with hashes so that clients can cache them without a limit. */
 export function openApiV3Index(definitions: readonly Definition[]): OpenApiDocument {
   return remembered('index', definitions, () => {
     const paths: Record<string, { serverRelativeURL: string }> = {}
@@ -93,7 +94,7 @@ export function openApiV3Index(definitions: readonly Definition[]): OpenApiDocum
   })
 }
 
-/** Joins text and parts. What did not change since the last document is neither written nor hashed again. */
+/** Concatenates texts and parts. Unchanged parts are neither rendered nor hashed again. */
 function assembled(pieces: readonly (string | readonly Part[])[]): OpenApiDocument {
   const hash = createHash('sha512')
   const chunks: Buffer[] = []
@@ -113,7 +114,7 @@ function assembled(pieces: readonly (string | readonly Part[])[]): OpenApiDocume
   return { json: Buffer.concat(chunks), hash: hash.digest('hex').toUpperCase() }
 }
 
-/** What was made last for a purpose, and from which definitions. */
+/** The last document for each purpose, with the definitions that it was derived from. */
 const memory = new Map<string, { readonly from: readonly Definition[]; readonly made: unknown }>()
 const MEMORY_MAX = 1_000
 
@@ -123,7 +124,7 @@ function remembered<T>(purpose: string, from: readonly Definition[], make: () =>
     return known.made as T
   }
   const made = make()
-  // Groups come and go; what they left behind must not pile up.
+  // Documents of removed groups must not accumulate.
   if (memory.size >= MEMORY_MAX) memory.clear()
   memory.set(purpose, { from, made })
   return made
@@ -159,7 +160,7 @@ function contents(
   return { paths: sorted(paths), models: sorted([...models.values()]) }
 }
 
-/** The real server's scheme has these, and never the groups of custom kinds. */
+/** Built-in groups, which are in kube-apiserver's scheme. Groups of custom resources never are. */
 function builtinGroups(definitions: readonly Definition[]): readonly GroupVersion[] {
   const found = new Map<string, GroupVersion>()
   for (const { strategy, group, versions } of definitions) {
@@ -169,7 +170,7 @@ function builtinGroups(definitions: readonly Definition[]): readonly GroupVersio
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
 }
 
-/** These belong to every built-in group, in the document of any group. */
+/** Adds the kinds that belong to every built-in group to the document of any group. */
 function addGroupKinds(models: Map<string, Part>, groups: readonly GroupVersion[]): void {
   const add = (kind: string, of: readonly GroupVersion[]) => {
     const part = models.get(`${META}.${kind}`)

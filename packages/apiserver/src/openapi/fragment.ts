@@ -5,17 +5,17 @@ import { pathsOf } from './paths.js'
 import { renderPath } from './render.js'
 import { type Dialect, type Document, META, refOf, structModel } from './schemas.js'
 
-/** What one version of one kind adds to a document. */
+/** The part of a document that describes one version of a kind. */
 export interface Fragment {
   readonly models: readonly Part[]
   readonly paths: readonly Part[]
-  /** Models of other types that it refers to. */
+  /** Models of other types that it references. */
   readonly needs: readonly string[]
 }
 
 const fragments = new WeakMap<Version, Map<Dialect, Fragment>>()
 
-/** Made once and kept as long as the version's definition is in use. */
+/** Returns the fragment of a version. It is cached as long as the definition is in use. */
 export function fragmentOf(definition: Definition, version: Version, dialect: Dialect): Fragment {
   let known = fragments.get(version)
   if (!known) {
@@ -50,7 +50,7 @@ function makeFragment(definition: Definition, version: Version, dialect: Dialect
   }
 }
 
-/** What the operations speak of besides the kind itself. */
+/** Models that operations reference besides the kind. */
 function verbModels({ verbs, strategy }: Definition): string[] {
   const found: string[] = []
   if (verbs.includes('list')) found.push('ListMeta')
@@ -71,7 +71,7 @@ function selectableFields({ strategy }: Definition, version: Version): Document 
   return { 'x-kubernetes-selectable-fields': fields }
 }
 
-/** `org.example.v1.Database`: the group backwards. */
+/** `org.example.v1.Database`: the group in reverse order. */
 function customModel(group: string, version: string, kind: string): string {
   return [...group.split('.').reverse(), version, kind].join('.')
 }

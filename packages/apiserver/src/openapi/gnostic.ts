@@ -2,8 +2,8 @@ import type { Json } from '@crosstie/kube'
 import { encodeYaml } from '../wire/yaml-encode.js'
 
 /**
- * Writes OpenAPI 2 as gnostic's protobuf. Messages are described by tables: how a
- * JSON key is written, and under which number. Paths and models come ready made.
+ * Encodes OpenAPI 2 in gnostic's protobuf. Tables map JSON keys to field numbers and encodings. Paths and models
+ * are already encoded.
  */
 export function encodeGnostic(
   frame: Readonly<Record<string, unknown>>,
@@ -18,6 +18,7 @@ export function encodeGnostic(
   ])
 }
 
+/** Encodes one path. */
 export function encodePath(path: string, item: unknown): Buffer {
   return pair(
     2,
@@ -26,13 +27,14 @@ export function encodePath(path: string, item: unknown): Buffer {
   )
 }
 
+/** Encodes one model. */
 export function encodeModel(name: string, schema: unknown): Buffer {
   return pair(1, name, schemaBytes(schema))
 }
 
 type Values = Readonly<Record<string, unknown>>
 type Encode = (value: unknown) => Buffer[]
-/** By JSON key; `x-` stands for every extension. */
+/** Encoders by JSON key. `x-` stands for every extension. */
 type Fields = () => Readonly<Record<string, Encode>>
 
 function varint(value: number): Buffer {
@@ -77,7 +79,7 @@ const inner =
   (number: number, fields: Fields): Encode =>
   (value) => [lengthDelimited(number, message(fields, value as Values))]
 
-/** An Any: gnostic keeps free values as YAML text. */
+/** Encodes an Any. gnostic holds free values as YAML text. */
 function anyBytes(value: unknown): Buffer {
   return lengthDelimited(2, Buffer.from(encodeYaml(value as Json)))
 }
@@ -90,7 +92,7 @@ const anys =
   (value) =>
     (value as readonly unknown[]).flatMap(any(number))
 
-/** A map is a list of pairs: name and value. */
+/** Encodes a map as a list of pairs of name and value. */
 function pairs(number: number, bytesOf: (value: unknown) => Buffer): Encode {
   return (value) => Object.entries(value as Values).map(([name, one]) => pair(number, name, bytesOf(one)))
 }
@@ -157,7 +159,7 @@ const parameterTable = (offset: number): Readonly<Record<string, Encode>> => ({
   in: text(2),
   description: text(3),
   name: text(4),
-  // Query parameters have one field more before their type than those in paths.
+  // Query parameters have one field more before their type than path parameters.
   type: text(5 + offset),
   format: text(6 + offset),
   uniqueItems: flag(19 + offset),
@@ -188,7 +190,7 @@ function parameterBytes(value: unknown): Buffer {
   return lengthDelimited(2, nonBody)
 }
 
-/** A parameter in place, as opposed to a reference to one. */
+/** An inline parameter, not a reference. */
 const parameters =
   (number: number): Encode =>
   (value) =>

@@ -4,8 +4,8 @@ import { encodeModel, encodePath } from './gnostic.js'
 import { type Dialect, type Document, structModel } from './schemas.js'
 
 /**
- * A named piece of a document: a model, or a path. It is written when first
- * needed and then kept as bytes, since documents are made anew whenever any kind changes.
+ * A named part of a document: a model or a path. It is encoded on first use and cached, because documents are
+ * assembled again whenever a kind changes.
  */
 export class Part {
   readonly name: string
@@ -30,13 +30,13 @@ export class Part {
     return this.#hash
   }
 
-  /** As an entry of gnostic's paths or definitions. */
+  /** The entry in gnostic's paths or definitions. */
   get protobuf(): Buffer {
     this.#protobuf ??= (this.name.startsWith('/') ? encodePath : encodeModel)(this.name, this.#make())
     return this.#protobuf
   }
 
-  /** The same with more in it. */
+  /** Returns a copy with more properties. */
   with(more: Document): Part {
     return new Part(this.name, () => ({ ...this.#make(), ...more }))
   }
@@ -44,7 +44,7 @@ export class Part {
 
 const known = { v2: new Map<string, Part>(), v3: new Map<string, Part>() }
 
-/** Adds the models and everything they refer to. */
+/** Adds the models and everything that they reference. */
 export function addModels(names: Iterable<string>, into: Map<string, Part>, dialect: Dialect): void {
   for (const name of names) {
     if (into.has(name)) continue
@@ -54,7 +54,7 @@ export function addModels(names: Iterable<string>, into: Map<string, Part>, dial
       part = new Part(name, () => document)
       known[dialect].set(name, part)
     }
-    // Set before what it refers to, since schemas contain themselves.
+    // Added before its references, because schemas are recursive.
     into.set(name, part)
     addModels(refs, into, dialect)
   }

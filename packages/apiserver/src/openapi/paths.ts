@@ -2,9 +2,10 @@ import type { OpenApiConventions } from '../definitions/conventions.js'
 import type { Definition, Version } from '../definitions/definition.js'
 import { META } from './schemas.js'
 
+/** An HTTP method in lower case. */
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
 
-/** One thing that can be done at a path, before either OpenAPI says it its own way. */
+/** An operation of a path, independent of the version of OpenAPI. */
 export interface Operation {
   readonly method: Method
   readonly action: string
@@ -17,6 +18,7 @@ export interface Operation {
   readonly streams: boolean
 }
 
+/** A path with its operations. */
 export interface PathItem {
   readonly path: string
   readonly parameters: readonly ('name' | 'namespace')[]
@@ -28,6 +30,7 @@ export interface PathItem {
 
 type QueryName = keyof typeof queryParameters
 
+/** The type and description of each query parameter. */
 export const queryParameters = {
   allowWatchBookmarks: ['boolean', 'Send bookmarks in between: events that only say how far the watch has come.'],
   continue: ['string', 'Where the previous page ended, as its metadata said.'],
@@ -75,17 +78,18 @@ const collectionQuery: readonly QueryName[] = [
   ...listQuery.filter((name) => !/watch/i.test(name)),
 ].sort()
 
-/** Names of a kind's models: the object and its list. */
+/** The model names of a kind and its list. */
 export interface Models {
   readonly object: string
   readonly list: string
 }
 
-/** Where a version of a kind lives and what can be done there. */
+/** Returns the paths of a version with their operations. */
 export function pathsOf(definition: Definition, version: Version, models: Models): readonly PathItem[] {
   return new Paths(definition, version, models).all()
 }
 
+/** Returns `/api` for the core group and `/apis/GROUP` for others. */
 export function groupRoot(group: string): string {
   return group === '' ? '/api' : `/apis/${group}`
 }
@@ -287,7 +291,10 @@ class Paths {
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `cert-manager.io` is `certManagerIo`: what no identifier may have goes, and the letter after it is a capital. */
+/**
+ * `cert-manager.io` becomes `certManagerIo`: characters that identifiers cannot have are removed, and the next
+ * letter is capitalized.
+ */
 function camelCase(text: string, capital: boolean): string {
   const [first = '', ...rest] = text.split(/^[0-9]|[^A-Za-z0-9_]+/)
   return (capital ? upperFirst(first) : first) + rest.map(upperFirst).join('')

@@ -8,7 +8,7 @@ const pathParameters = {
 
 const words: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 
-/** A path item in the words of one OpenAPI. */
+/** Renders a path in one version of OpenAPI. */
 export function renderPath(item: PathItem, dialect: Dialect): Document {
   const document: Document = {}
   const [first, ...others] = item.operations

@@ -1,19 +1,22 @@
 import { describe } from '../gotypes/descriptions.js'
 import { type GoField, type GoStruct, type GoType, goStruct, type SpecialName } from '../gotypes/go-type.js'
 
-/** OpenAPI 2 has other words than 3, and cannot say as much. */
+/** The version of OpenAPI. Version 2 has other keywords and is less expressive. */
 export type Dialect = 'v2' | 'v3'
 
+/** A JSON document. */
 export type Document = Record<string, unknown>
 
+/** The package of metav1. */
 export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
 
+/** Returns a reference to a model. */
 export function refOf(model: string, dialect: Dialect): Document {
   return { $ref: `#/${dialect === 'v2' ? 'definitions' : 'components/schemas'}/${model}` }
 }
 
-/** The models of types that write themselves. */
+/** The models of types with their own encoding. */
 const specialModels: Readonly<Record<SpecialName, string>> = {
   Time: `${META}.Time`,
   MicroTime: `${META}.MicroTime`,
@@ -47,15 +50,16 @@ const leaves: Readonly<Record<string, Document>> = {
   [`${META}.Patch`]: { type: 'object', description: 'A patch, in the form that the Content-Type names.' },
 }
 
+/** The schema of a type. */
 export interface Model {
   readonly document: Document
-  /** Models that it refers to. */
+  /** The models that it references. */
   readonly refs: readonly string[]
 }
 
 const models = { v2: new Map<string, Model>(), v3: new Map<string, Model>() }
 
-/** The model of a type of the API, made once. */
+/** Returns the model of an API type. It is computed once. */
 export function structModel(name: string, dialect: Dialect): Model {
   let model = models[dialect].get(name)
   if (!model) {
@@ -106,7 +110,7 @@ function fieldDocument(struct: GoStruct, field: GoField, dialect: Dialect, refs:
 
 const zeros: Readonly<Record<string, unknown>> = { string: '', bool: false, int32: 0, int64: 0 }
 
-/** What Go always writes has its zero value as a default, which only OpenAPI 3 mentions. */
+/** Fields that Go always writes have a zero value as default. Only OpenAPI 3 states it. */
 function defaultOf({ facts, type, omitEmpty }: GoField, dialect: Dialect): Document {
   if (facts.default !== undefined) return { default: facts.default }
   if (dialect === 'v2') return {}
@@ -114,7 +118,7 @@ function defaultOf({ facts, type, omitEmpty }: GoField, dialect: Dialect): Docum
   return omitEmpty || !(type.kind in zeros) ? {} : { default: zeros[type.kind] }
 }
 
-/** In OpenAPI 3 nothing may stand beside a reference. */
+/** In OpenAPI 3 a reference cannot have siblings. */
 function withExtras(schema: Document, extras: Document, dialect: Dialect): Document {
   if (dialect === 'v2' || !('$ref' in schema) || Object.keys(extras).length === 0) return { ...schema, ...extras }
   return { ...extras, allOf: [schema] }
@@ -148,7 +152,7 @@ function typeDocument(type: GoType, dialect: Dialect, refs: Set<string>): Docume
   }
 }
 
-/** Elements that are not pointers have Go's zero value as their default. */
+/** Elements that are not pointers have Go's zero value as default. */
 function elementDocument(type: GoType, dialect: Dialect, refs: Set<string>): Document {
   const schema = typeDocument(type, dialect, refs)
   if (dialect === 'v2') return schema

@@ -12,7 +12,7 @@ import { guardBinding, guardRole } from '../builtin/escalation.js'
 import { builtinDefinitions, type CrdValidation, type ExpressionCheck } from '../builtin/index.js'
 import type { Definition } from '../definitions/definition.js'
 
-/** The kinds that the server brings along, with the other rooms' part in them. */
+/** Returns the built-in kinds, connected with authentication, RBAC and validation. */
 export function builtIn(
   authorizer: RbacAuthorizer,
   authenticator: Authenticator,

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.js'
 import type { Hub } from '../watch/hub.js'
 import type { KindRegistry } from './registry.js'
 
-/** What every verb works with: one per server. */
+/** The shared state of all verbs. A server has one. */
 export interface Engine {
   readonly store: Store
   readonly registry: KindRegistry
@@ -15,10 +15,11 @@ export interface Engine {
   readonly authorizer: Authorizer
 }
 
+/** A write as admission reviews it. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly type: ResourceType
-  /** The kind of the objects where it is not that of the resource: Scale, TokenRequest. */
+  /** The kind of the objects when it differs from that of the resource: Scale, TokenRequest. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   readonly subresource: string
   readonly name: string
@@ -29,16 +30,16 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly warnings: string[]
-  /** For the audit log, where one is kept. */
+  /** For the audit log, if there is one. */
   readonly annotations?: Map<string, string>
 }
 
-/** Those outside the server who may change or refuse a write: webhooks and policies. */
+/** Webhooks and policies, which may change or refuse a write. */
 export interface Admission {
-  /** Asked first, and cheap: when nobody is interested, nothing is awaited. */
+  /** A cheap check whether any webhook or policy exists. Without one, nothing is awaited. */
   interested(type: ResourceType): boolean
-  /** The object to go on with. */
+  /** Returns the object after mutation. Throws to refuse the write. */
   mutate(attributes: AdmissionAttributes, signal?: AbortSignal): Promise<KubeObject | undefined>
-  /** Throws to refuse. */
+  /** Throws to refuse the write. */
   validate(attributes: AdmissionAttributes, signal?: AbortSignal): Promise<void>
 }

@@ -1,8 +1,8 @@
 const SLICE_MS = 10
 
 /**
- * Divides the work of one request into slices. A body of three megabytes takes hundreds of milliseconds from its bytes to
- * the store; other requests are served between the stages.
+ * Divides the work of one request into slices. A body of three megabytes takes hundreds of milliseconds from
+ * decoding to the store. Other requests run between the stages.
  */
 export class Pace {
   #since = performance.now()
@@ -22,7 +22,7 @@ interface Paced {
   readonly pace?: Pace
 }
 
-/** Whether a request has worked for so long that others should run. Asked before awaiting, which costs by itself. */
+/** Whether a request has run long enough to let others run. Checked before awaiting, because an await has a cost. */
 export function isLong({ pace }: Paced): boolean {
   return pace?.isLong ?? false
 }

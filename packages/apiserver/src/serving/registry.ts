@@ -23,7 +23,7 @@ export class KindRegistry {
     return this.#reserved.has(group)
   }
 
-  /** Grows with every change, so that documents made from the definitions know when they are stale. */
+  /** Grows with every change, so that derived documents can detect that they are stale. */
   get epoch(): number {
     return this.#epoch
   }
@@ -40,7 +40,7 @@ export class KindRegistry {
     return this.#served.get(`${group}/${version}/${plural}`)
   }
 
-  /** The version that objects of the kind are kept in. */
+  /** Returns the storage version of the kind. */
   storage(definition: Definition): Served {
     return this.resolve(definition.group, definition.storage, definition.names.plural) ?? hidden(definition)
   }
@@ -80,7 +80,10 @@ export class KindRegistry {
     if (gone) this.#changed(gone)
   }
 
-  /** Called with a definition that was added, replaced or removed. */
+  /**
+   * Calls the listener with each definition that was added, replaced or removed. Returns the function that
+   * unsubscribes.
+   */
   onChange(listener: (definition: Definition) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -107,7 +110,7 @@ export class KindRegistry {
   }
 }
 
-// The storage version of a CRD need not be served; writes must still go through its shape.
+// The storage version of a CRD need not be served, but writes must be pruned by its schema.
 const hiddenVersions = new WeakMap<Definition, Served>()
 function hidden(definition: Definition): Served {
   const known = hiddenVersions.get(definition)

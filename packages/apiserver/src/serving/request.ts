@@ -6,58 +6,64 @@ import type { Engine } from './engine.js'
 import type { Pace } from './pace.js'
 import type { Served, View } from './served.js'
 
-/** What a verb is asked about, by whom; the same for HTTP and for callers in the process. */
+/** A request to a verb: kind, object and user. HTTP and callers in the process use the same. */
 export interface Request {
   readonly served: Served
-  /** Empty for cluster-scoped kinds, and for lists over all namespaces. */
+  /** Empty for cluster-scoped kinds and for lists of all namespaces. */
   readonly namespace: string
   /** Empty for collections. */
   readonly name: string
   readonly subresource: string
   readonly user: UserInfo
-  /** Filled while the request is worked on; shown to the user. */
+  /** Verbs add warnings for the client. */
   readonly warnings: string[]
-  /** Filled by admission for the audit log, where one is kept. */
+  /** Admission adds annotations for the audit log, if there is one. */
   readonly annotations?: Map<string, string>
-  /** Aborts when nobody waits for the answer any more. Asked for only by what waits long: making one costs. */
+  /**
+   * Returns a signal that aborts when the client disconnects. Only long waits call it, because creating the signal
+   * has a cost.
+   */
   signal?(): AbortSignal | undefined
-  /** Divides long work into slices; absent for callers in the process. */
+  /** Divides long work into slices. Absent for callers in the process. */
   readonly pace?: Pace
 }
 
+/** A request that writes. */
 export interface WriteRequest extends Request {
   readonly dryRun: boolean
-  /** Already defaulted from the user agent. */
+  /** The field manager, with the default from the user agent. */
   readonly fieldManager: string
-  /** Whether the client named it; only then others are told. */
+  /** Whether the client named the field manager. Only then admission sees it. */
   readonly fieldManagerNamed?: boolean
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore'
 }
 
-/** A body as it came, and what strict decoding has to say about it, such as keys that it had twice. */
+/** A decoded body, with the complaints of strict decoding such as duplicate keys. */
 export interface Body {
   readonly value: unknown
   readonly strictErrors: readonly string[]
-  /** What was sent, for messages. */
+  /** The bytes of the body, for messages. */
   readonly raw?: Uint8Array
 }
 
-/** What a write came to, in the version that was asked for. */
+/** The result of a write in the version of the request. */
 export interface Outcome extends View {
   readonly created: boolean
 }
 
+/** Returns the context of a write for strategies. */
 export function contextOf(engine: Engine, request: WriteRequest): WriteContext {
   const { served, subresource, user, warnings } = request
   return { type: served.type, subresource, user, now: engine.clock.now(), warnings }
 }
 
-/** The outcome that shows a stored object. */
+/** Returns the outcome of a stored object. */
 export async function outcomeOf(request: Request, stored: Stored, created = false): Promise<Outcome> {
   const { object, bytes } = await request.served.view(stored)
   return { object, bytes, created }
 }
 
+/** Returns the outcome of an object that is not stored. */
 export function unstored(object: KubeObject, created = false): Outcome {
   return { object, bytes: undefined, created }
 }
@@ -67,7 +73,7 @@ const customResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
   status: [['metadata'], ['spec']],
 }
 
-/** Fields that this request cannot change, and so nobody comes to own by it. */
+/** Returns the fields that this request cannot change. It does not take ownership of them. */
 export function resetFieldsOf({ served, subresource }: Request): readonly (readonly string[])[] | undefined {
   const { strategy } = served.definition
   if (!strategy.isolatesStatus) return strategy.resets?.[subresource]

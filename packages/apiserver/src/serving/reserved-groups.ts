@@ -1,8 +1,8 @@
 /**
- * The API groups that kube-apiserver 1.34 serves by itself, as far as a CRD can name them: `spec.group` must contain a
- * dot. Kinds of these groups are always built in. A CRD in one of them is stored and established, as on kube-apiserver,
- * but it is never served: otherwise whoever may create CRDs could replace ClusterRoleBindings, Leases or the CRD API.
- * The list also covers groups that this server does not have, so that a later version can add them.
+ * The API groups that kube-apiserver 1.34 serves by itself and that a CRD can name: `spec.group` must contain a
+ * dot. Kinds of these groups are always built in. A CRD in one of them is stored and established, as on
+ * kube-apiserver, but never served. Otherwise a user who may create CRDs could replace ClusterRoleBindings, Leases
+ * or the CRD API. The list also has groups that this server does not serve, so that a later version can add them.
  */
 export const RESERVED_GROUPS: readonly string[] = [
   'admissionregistration.k8s.io',

@@ -5,24 +5,24 @@ import { type CompiledSchema, compileSchema } from '@crosstie/kube/schema'
 import type { Definition, Version } from '../definitions/definition.js'
 import type { Stored } from '../store/store.js'
 
-/** An object as one version of the API shows it, with its JSON when that is at hand. */
+/** An object in one version of the API, with its JSON when that is available. */
 export interface View {
   readonly object: KubeObject
   readonly bytes: Uint8Array | undefined
 }
 
 /**
- * One version of one kind, ready to be asked for: what a URL resolves to.
- * Everything dear is compiled on first use, since most kinds are never used.
+ * One version of one kind: the target of a URL. Expensive parts are compiled on first use, because most kinds are
+ * never used.
  */
 export class Served {
   readonly definition: Definition
   readonly version: Version
   readonly type: ResourceType
   readonly apiVersion: string
-  /** Where its objects lie in the store. */
+  /** The prefix of its keys in the store. */
   readonly prefix: string
-  /** What differs from what is stored. */
+  /** Objects whose form differs from the stored one. */
   readonly #views = new WeakMap<Stored, View>()
   #statusSchema: CompiledSchema | undefined
   #rules: Rules | undefined | null = null
@@ -59,7 +59,7 @@ export class Served {
     return this.#rules
   }
 
-  /** Who owns which field: one for all versions of the kind. */
+  /** The field manager of all versions of the kind. */
   get fields(): FieldManager {
     let fields = fieldManagers.get(this.definition)
     if (!fields) {
@@ -74,9 +74,8 @@ export class Served {
   }
 
   /**
-   * The stored object as this version shows it. A CRD's schema may have changed
-   * since the object was written, so fields are dropped and defaults filled in
-   * on the way out too; when that changes nothing, the stored bytes serve as they are.
+   * Returns the stored object in this version. The schema may have changed since the write, so the object is pruned
+   * and gets defaults here, too. When this changes nothing, the stored bytes are used.
    */
   view(stored: Stored): View | Promise<View> {
     if (stored.shownBy === this) return stored
@@ -89,13 +88,13 @@ export class Served {
     return this.#convert([stored]).then(([view]) => view!)
   }
 
-  /** For GET: what a webhook made of an object once is not taken for what it makes of it now. */
+  /** For GET: converts again instead of using an earlier result of the conversion webhook. */
   fresh(stored: Stored): View | Promise<View> {
     if (!this.definition.convert || stored.object.apiVersion === this.apiVersion) return this.view(stored)
     return this.#convert([stored]).then(([view]) => view!)
   }
 
-  /** Many at once: kinds that are converted elsewhere are asked once for all. */
+  /** Returns many objects. A conversion webhook is called once for all. */
   views(stored: readonly Stored[]): readonly View[] | Promise<readonly View[]> {
     if (!this.definition.strategy.shapesOnRead && this.isStorage) return stored
     if (!this.definition.convert) return stored.map((one) => this.view(one) as View)
@@ -118,13 +117,13 @@ export class Served {
     return stored.map((one, i) => this.#remember(one, this.fit(converted[i]!)))
   }
 
-  /** An object that was converted to this version keeps what the version knows; defaults it brought along. */
+  /** Prunes an object that was converted to this version. Defaults are part of the conversion. */
   fit(object: KubeObject): KubeObject {
     return compiled(this.version).shape(object, { drop: true, defaults: false }).object
   }
 
   #remember(stored: Stored, object: KubeObject): View {
-    // What needs no change is shown as it is stored, so that its parsed form may be forgotten and made again.
+    // An unchanged object is shown as stored, so that its parsed form can be evicted and parsed again.
     if (object === stored.object) {
       stored.shownBy = this
       return stored
@@ -134,7 +133,7 @@ export class Served {
     return view
   }
 
-  /** In the shape of the version that it was written in. */
+  /** Returns the object in the shape of the version in which it was written. */
   #read(object: KubeObject): KubeObject {
     const { versions, storageVersion } = this.definition
     const name = parseApiVersion(object.apiVersion)?.version

@@ -4,15 +4,16 @@ import type { State } from './state.js'
 import { type Change, ObjectTooLargeError, PreconditionError, type Write } from './store.js'
 import { bytesOf, type Parsed, Version, withRevision } from './version.js'
 
+/** The result of accepted writes. */
 export interface Accepted {
   readonly changes: readonly Change[]
   readonly bytes: number
 }
 
-/** A key's length is kept in 16 bits. */
+/** The length of a key is stored in 16 bits. */
 const KEY_BYTES_MAX = 0xffff
 
-/** Decides about writes, in order, on the newest accepted state, which runs ahead of the durable one. */
+/** Accepts or refuses writes in order, based on the newest accepted state, which is ahead of the durable one. */
 export class Acceptance {
   readonly #state: State
   readonly #parsed: Parsed
@@ -33,7 +34,7 @@ export class Acceptance {
     return this.#state.head(key)
   }
 
-  /** All or none. What can fail comes before the first thing that changes. */
+  /** Accepts all writes or none. Everything that can fail comes before the first change. */
   accept(writes: readonly Write[]): Accepted {
     const changes: Change[] = []
     const own = writes.length > 1 ? new Map<string, Version>() : undefined
@@ -53,12 +54,12 @@ export class Acceptance {
     return { changes, bytes }
   }
 
-  /** The change is durable and visible. */
+  /** Called when the change is durable and visible. */
   settled(change: Change): void {
     if (this.#pending.get(change.key) === change.now) this.#pending.delete(change.key)
   }
 
-  /** None of what was accepted became durable. */
+  /** Called when accepted changes could not be made durable. */
   drop(changes: Iterable<Change>): void {
     for (const { now } of changes) this.#parsed.retire(now as Version)
     this.#pending.clear()
@@ -81,7 +82,7 @@ export class Acceptance {
   }
 }
 
-/** What an earlier version of the server stored may be longer than what is allowed now, and can still become shorter. */
+/** An earlier version of the server may have stored larger values. They may still shrink. */
 function checkSize(write: Write & { readonly do: 'put' }, length: number, tip: Version | undefined): void {
   const { key, bytesMax } = write
   if (bytesMax === undefined || length <= Math.max(bytesMax, tip?.bytes.length ?? 0)) return

@@ -9,10 +9,11 @@ import { keyIdOf, keyIds } from './keyring.js'
 import { RESTORING, snapshotFile } from './load.js'
 import { readSnapshot, readSnapshotHeader, type SnapshotHeader, writeSnapshot } from './snapshot.js'
 
+/** Options of restoreBackup. */
 export interface RestoreOptions {
-  /** Replace what is there: it is moved into a folder `replaced-…` beside the new data. */
+  /** Replaces existing data, which is moved into a folder `replaced-…` next to the new data. */
   readonly force?: boolean
-  /** Where the encryption keys are, or go if the backup carries them; `keys.json` in the directory by default. */
+  /** The file of the encryption keys, read or written. Default: `keys.json` in the directory. */
   readonly keyFile?: string
   readonly files?: Files
 }
@@ -20,15 +21,14 @@ export interface RestoreOptions {
 const STORE_FILE = /^(log-\d{12}|snapshot-\d{16})$/
 
 /**
- * A restored store goes on far beyond the revision of the backup. Clients that
- * saw later revisions before the loss must not take new ones for those: all
- * they know is compacted, so they are told to list again.
+ * A restored store continues far beyond the revision of the backup. Clients may have seen later revisions before
+ * the loss and must not confuse them with new ones. Their revisions count as compacted, so they list again.
  */
 const REVISIONS_AHEAD = 1_000_000_000
 
 /**
- * Makes a backup the data of a directory. Checks all of the backup first, and
- * refuses a directory that has data unless forced.
+ * Restores a backup into a directory. It verifies the whole backup first, and refuses a directory with data unless
+ * forced.
  */
 export async function restoreBackup(
   file: string,

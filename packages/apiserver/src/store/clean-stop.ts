@@ -3,10 +3,11 @@ import { StoreCorruptError } from './failures.js'
 import { type Files, readAll, writeAll } from './files.js'
 
 /*
- * A torn end of the log is normal after a crash: it was never acknowledged. After a clean stop nothing may be torn, but the
- * log alone cannot say which of the two it was. So a clean stop writes down how far the log went. The file is only ever
- * replaced: later starts go on from its revision, so it stays true without being removed.
+ * A torn end of the log is normal after a crash, because it was never acknowledged. After a clean stop nothing may be torn, but
+ * the log alone does not show which of the two happened. So a clean stop records the last revision of the log. The file is
+ * only replaced, never removed: later starts continue from its revision, so it stays valid.
  */
+/** The file that records a clean stop. */
 export const CLEAN_STOP = 'stopped'
 const DRAFT = '.stopped.tmp'
 const BYTES_MAX = 4096
@@ -17,7 +18,7 @@ interface CleanStop {
   readonly revision: number
 }
 
-/** Writes down that all changes up to a revision are in the log. Best effort: a full disk must not keep a store open. */
+/** Records that all changes up to a revision are in the log. Best effort: a full disk must not keep a store open. */
 export async function recordCleanStop(files: Files, directory: string, store: string, revision: number): Promise<void> {
   const draft = join(directory, DRAFT)
   const stop: CleanStop = { format: 1, store, revision }
@@ -33,11 +34,11 @@ export async function recordCleanStop(files: Files, directory: string, store: st
     await files.rename(draft, join(directory, CLEAN_STOP))
     await files.syncDirectory(directory)
   } catch {
-    // Without it, a log that was cut looks like one that a crash tore.
+    // Without the record, a truncated log looks like one that a crash tore.
   }
 }
 
-/** Throws StoreCorruptError when less is in the log than at the last clean stop. */
+/** Throws StoreCorruptError when the log ends before the last clean stop. */
 export async function checkCleanStop(
   files: Files,
   directory: string,
@@ -45,7 +46,7 @@ export async function checkCleanStop(
   revision: number,
 ): Promise<void> {
   const stop = await readCleanStop(files, join(directory, CLEAN_STOP))
-  // A restored backup is another store, with revisions of its own.
+  // A restored backup is another store with its own revisions.
   if (!stop || (store !== undefined && stop.store !== store) || stop.revision <= revision) return
   const what = `at the last clean stop the log went up to revision ${stop.revision}, now it ends at ${revision}: a file was cut or removed`
   throw new StoreCorruptError(join(directory, CLEAN_STOP), 0, what)
@@ -63,6 +64,6 @@ async function readCleanStop(files: Files, path: string): Promise<CleanStop | un
       await file.close()
     }
   } catch {
-    return undefined // Missing in a new store, in those of older versions, and after a crash of the very first run.
+    return undefined // The record is missing in a new store, in stores of older versions, and after a crash of the first run.
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { create, keysOf, put, remove, specOf, thing } from './scenario.js'
 import { type Change, CompactedError, FutureRevisionError, PreconditionError, type Store, type Write } from './store.js'
 
-/** What every store promises. A new store is done when it passes this. `open` gives an empty one. */
+/** The contract of every store. `open` returns an empty store. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   const check = (what: string, body: (store: Store) => Promise<void>) =>
     test(`${name}: ${what}`, async () => {

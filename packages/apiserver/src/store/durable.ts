@@ -16,20 +16,21 @@ import { State } from './state.js'
 import type { BackupOptions, Store } from './store.js'
 import { Parsed } from './version.js'
 
+/** Options of openStore. */
 export interface StoreOptions {
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   readonly dataDir: string
   readonly clock?: Clock
-  /** How much of the past stays readable and watchable. */
+  /** How much history can be read and watched. */
   readonly history?: Partial<HistoryLimits>
-  /** Without it, nothing is encrypted that is not already. */
+  /** Without it, new values are not encrypted. */
   readonly encryption?: Encryption
-  /** A snapshot is taken when the log has grown by as many bytes, or by as many as all objects have. */
+  /** A snapshot is taken when the log has grown by this number of bytes, or by the size of all objects. */
   readonly snapshotBytes?: number
   readonly logSizes?: LogSizes
   readonly files?: Files
   readonly health?: Health
-  /** Receives one line about something that is wrong but does not keep the store from opening. */
+  /** Called with one line about a problem that does not prevent opening. */
   readonly warn?: (message: string) => void
 }
 
@@ -41,19 +42,20 @@ function clockBehind(milliseconds: number): string {
 }
 
 const SNAPSHOT_BYTES = 32 << 20
-/** Every start begins a file; so many of them are reason enough for a snapshot. */
+/** Every start begins a file. A snapshot is taken when there are this many. */
 const LOG_FILES_MAX = 24
 const RETRY_AFTER_MS = 30_000
 const PAGE = 128
 
+/** Returns the default path of the key file. */
 export function defaultKeyFile(dataDir: string): string {
   return join(dataDir, 'keys.json')
 }
 
 /**
- * Opens the data in a directory, or begins there. Fails, changing nothing, when
- * another process has it open (StoreLockedError), when something on disk is not
- * as it was written (StoreCorruptError) or cannot be decrypted (StoreKeyError).
+ * Opens the data in a directory, or initializes it. Throws StoreLockedError when another process has it open,
+ * StoreCorruptError when data on disk is damaged, and StoreKeyError when it cannot be decrypted. A failure changes
+ * nothing.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, clock = systemClock, files = nodeFiles, encryption } = options
@@ -93,12 +95,12 @@ interface Parts {
   readonly logSizes: LogSizes
 }
 
-/** The log, and the snapshots that keep it short. */
+/** The log, and the snapshots that bound its length. */
 class DurableJournal implements Journal {
   readonly #parts: Parts
   readonly #store: string
   readonly #log: WriteAheadLog
-  /** Revisions from which the log can be followed, oldest first. The first is where opening begins. */
+  /** The revisions of snapshots, oldest first. Opening starts at the first. */
   #bases: number[]
   #snapshotWanted: boolean
   #retryAt = 0
@@ -151,7 +153,10 @@ class DurableJournal implements Journal {
     return this.#log.bytesWritten > Math.max(snapshotBytes, state.liveBytes)
   }
 
-  /** Opening needs a base before all history that is kept; older ones, and the log before it, can go. */
+  /**
+   * Whether old files can be deleted. Opening needs a snapshot from before the retained history. Older ones, and
+   * the log before it, are not needed.
+   */
   #discardDue(): boolean {
     return this.#bases.length > 1 && this.#bases[1]! <= this.#parts.state.compacted
   }
@@ -161,7 +166,7 @@ class DurableJournal implements Journal {
       if (this.#snapshotDue()) await this.#snapshot()
       while (this.#discardDue()) await this.#discard()
     } catch {
-      // Without a snapshot the log grows, but nothing is lost. Writers will hear if the disk is full.
+      // Without a snapshot the log grows, but nothing is lost. Writers get an error when the disk is full.
       this.#retryAt = this.#parts.clock.now() + RETRY_AFTER_MS
     }
   }
@@ -178,15 +183,15 @@ class DurableJournal implements Journal {
     const { files, dataDir } = this.#parts
     const [oldest, next] = this.#bases
     await files.remove(join(dataDir, snapshotFile(oldest!))).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error // The very first base is no file: a store begins empty.
+      if (error.code !== 'ENOENT') throw error // The first base is not a file: a store starts empty.
     })
-    // The log it needs must not vanish before it.
+    // The log that it needs must not be deleted before it.
     await files.syncDirectory(dataDir)
     this.#bases = this.#bases.slice(1)
     await this.#log.discard(next!)
   }
 
-  /** Writes all objects as they are now, while writers go on. */
+  /** Writes all objects in their current state while writes continue. */
   async #copy(path: (revision: number) => string, keys?: string): Promise<number> {
     const { files, clock, state, horizon } = this.#parts
     const { revision } = state

@@ -15,34 +15,35 @@ import {
 } from './store.js'
 import type { Parsed } from './version.js'
 
-/** Where accepted changes become durable. */
+/** Makes accepted changes durable. */
 export interface Journal {
-  /**
-   * Makes the batch durable, wholly or not at all; rejects when that failed, and
-   * may be called again after that.
-   */
+  /** Makes the whole batch durable or nothing of it. Rejects on failure, and may be called again afterwards. */
   append(batch: Batch): Promise<void>
-  /** Would a commit of ordinary size fit as well? Asked after a failure: a full disk may still take a small one. */
+  /**
+   * Whether a commit of ordinary size would succeed. Called after a failure, because a full disk may still accept a
+   * small write.
+   */
   hasRoom(): Promise<boolean>
-  /** Called after readers see a batch, and now and then: a time to tidy up in the background. */
+  /** Called after a batch is visible, and periodically. A time for background work. */
   settled(): void
-  /** A consistent copy of the newest durable state. */
+  /** Writes a consistent copy of the newest durable state. */
   backup(file: string, options: BackupOptions): Promise<{ readonly revision: number }>
   close(): Promise<void>
 }
 
+/** Changes that become durable together. */
 export interface Batch {
   readonly changes: readonly Change[]
   /** The newest durable revision before this batch. */
   readonly before: number
-  /** What is compacted once the batch is durable. */
+  /** The compacted revision once the batch is durable. */
   readonly compacted: number
   readonly time: number
-  /** One writer waits for it, and nobody behind that one. */
+  /** Whether one writer waits for the batch and no other is queued. */
   readonly alone: boolean
 }
 
-/** One call of `write` or `compact` on its way to the disk. */
+/** One call of `write` or `compact` that waits for the disk. */
 interface Waiting {
   readonly changes: readonly Change[]
   readonly bytes: number
@@ -51,24 +52,24 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** More than this at once would keep readers waiting when it becomes visible. */
+/** A larger batch would delay readers when it becomes visible. */
 const BATCH_BYTES_MAX = 1 << 20
 const BATCH_WRITES_MAX = 1000
 const TIDY_EVERY_MS = 10_000
-/** While writes fail, an empty one is tried so often: health must not wait for somebody to write. */
+/** While writes fail, an empty write is tried at this interval, so that health does not depend on writers. */
 const PROBE_EVERY_MS = 1_000
 
 const nothing: Accepted = { changes: [], bytes: 0 }
 
-/** Those who only wait for others need no frame of their own. */
+/** Calls that only wait for earlier ones need no frame. */
 function saysSomething({ changes, compacted }: Batch, state: State): boolean {
   return changes.length > 0 || compacted > state.compacted
 }
 
-/** Told when writes begin to fail, and with nothing when they work again. */
+/** Called with the error when writes begin to fail, and with undefined when they succeed again. */
 export type Health = (failure: Error | undefined) => void
 
-/** What both kinds of embedded store share: everything but the disk. */
+/** The parts of an embedded store that do not depend on the disk. */
 export class EmbeddedStore implements Store {
   readonly #state: State
   readonly #journal: Journal
@@ -143,7 +144,7 @@ export class EmbeddedStore implements Store {
   }
 
   subscribe(listener: (changes: readonly Change[]) => void): () => void {
-    // The same function may be given twice and is then called twice.
+    // A function may subscribe twice. It is then called twice.
     const own = (changes: readonly Change[]) => listener(changes)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
@@ -188,11 +189,10 @@ export class EmbeddedStore implements Store {
     })
   }
 
-  /** Group commit: whatever was accepted while one batch went to disk makes up the next. */
+  /** Group commit: changes that are accepted while one batch is written form the next batch. */
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // One turn of the event loop for everybody else; the writers just
-      // acknowledged use it to get their next write into this batch.
+      // Yields once to the event loop. Writers that were just acknowledged can add their next write to this batch.
       await new Promise((resolve) => setImmediate(resolve))
       const group = this.#takeGroup()
       const batch = this.#batchOf(group)
@@ -240,8 +240,8 @@ export class EmbeddedStore implements Store {
   }
 
   /**
-   * Later writes may build on those that failed, so they fail with them. Their
-   * revisions are never given out again: somebody may have seen them in a tip.
+   * Later writes may depend on failed ones, so they fail, too. Their revisions are never reused, because a writer
+   * may have seen them in a tip.
    */
   #fail(group: readonly Waiting[], error: unknown): void {
     const waiting = [...group, ...this.#waiting]
@@ -260,10 +260,10 @@ export class EmbeddedStore implements Store {
 
   #probe(): void {
     this.#probing = undefined
-    if (this.#failure && !this.#closing) this.#enqueue(nothing, 0).catch(() => {}) // `failure` says it.
+    if (this.#failure && !this.#closing) this.#enqueue(nothing, 0).catch(() => {}) // `failure` holds the error.
   }
 
-  /** A write succeeded again. Health is told only when larger ones would too. */
+  /** Called when a write succeeds again. Health is reported only when larger writes would succeed, too. */
   async #recover(): Promise<void> {
     if (!(await this.#journal.hasRoom())) return this.#probeLater()
     this.#failure = undefined
@@ -278,7 +278,7 @@ export class EmbeddedStore implements Store {
       try {
         listener(changes)
       } catch (error) {
-        // The write is durable; a listener's trouble is not the writer's.
+        // The write is durable. An error of a listener must not fail it.
         process.emitWarning(`a listener of the store failed: ${messageOf(error)}`)
       }
     }

@@ -2,7 +2,7 @@ import { messageOf } from '@crosstie/kube'
 
 const REPAIR = 'Repair the disk and open it again, or restore a backup into an empty directory.'
 
-/** What is on disk is not what was written there. Nothing was changed by finding out. */
+/** Data on disk differs from what was written. Detecting this changed nothing. */
 export class StoreCorruptError extends Error {
   override readonly name = 'StoreCorruptError'
   readonly file: string
@@ -21,10 +21,10 @@ const explanations: Readonly<Record<string, { readonly why: string; readonly rem
   EROFS: { why: 'the file system is read-only', remedy: 'Make it writable again' },
 }
 
-/** A write could not be made durable. It is not visible to anybody; reads go on. */
+/** A write could not be made durable. It is not visible, and reads continue. */
 export class StoreWriteError extends Error {
   override readonly name = 'StoreWriteError'
-  /** The system's code, such as ENOSPC or EIO. */
+  /** The error code of the system, such as ENOSPC or EIO. */
   readonly code: string | undefined
 
   constructor(cause: unknown) {
@@ -52,7 +52,7 @@ export class StoreLockedError extends Error {
   }
 }
 
-/** Encrypted values cannot be read or written with the keys at hand. Nothing was changed. */
+/** The available keys cannot decrypt or encrypt values. Nothing was changed. */
 export class StoreKeyError extends Error {
   override readonly name = 'StoreKeyError'
 }

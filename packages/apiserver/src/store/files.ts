@@ -3,41 +3,39 @@ import { dirname, resolve } from 'node:path'
 import { platform } from 'node:process'
 import { type Lock, lockDirectory } from './lock.js'
 
-/**
- * The little that the store asks of a file system, so that tests can hand in
- * one that fails or loses power.
- */
+/** The file system operations of the store. Tests replace them to simulate failures and power loss. */
 export interface Files {
-  /** Only one process at a time; throws StoreLockedError to all others. */
+  /** Locks the directory for one process. Throws StoreLockedError when it is locked. */
   lock(directory: string): Promise<Lock>
   makeDirectory(path: string): Promise<void>
   list(directory: string): Promise<readonly string[]>
   open(path: string, mode: OpenMode): Promise<OpenFile>
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
-  /** Makes names that were created, renamed or removed in it survive a power loss. */
+  /** Makes created, renamed and removed names survive a power loss. */
   syncDirectory(path: string): Promise<void>
 }
 
-/** `durable` creates too, and then every write resolves only when it would survive a power loss. */
+/** `durable` creates the file and resolves each write only when it would survive a power loss. */
 export type OpenMode = 'read' | 'create' | 'durable'
 
+/** An open file. */
 export interface OpenFile {
   size(): Promise<number>
-  /** Returns how many bytes it read: 0 at the end. */
+  /** Returns the number of bytes read: 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>
   /**
-   * Returns how many bytes it wrote, which may be fewer than given. `alone` says that nobody else waits for the disk: then
-   * the file may hold up the event loop for a moment, where that costs less than asking another thread.
+   * Returns the number of bytes written, which may be fewer than given. `alone` says that no other request waits
+   * for the disk. Then the write may block the event loop for a moment, which costs less than another thread.
    */
   write(bytes: Uint8Array, position: number, alone?: boolean): Promise<number>
-  /** Gives back the space behind. */
+  /** Frees the space after the size. */
   truncate(size: number): Promise<void>
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** Writes all bytes, however many calls that takes. */
+/** Writes all bytes, in several calls if necessary. */
 export async function writeAll(file: OpenFile, bytes: Uint8Array, position: number, alone = false): Promise<void> {
   let written = await file.write(bytes, position, alone)
   while (written < bytes.length) {
@@ -47,7 +45,7 @@ export async function writeAll(file: OpenFile, bytes: Uint8Array, position: numb
   }
 }
 
-/** Fills the buffer; returns fewer bytes only at the end of the file. */
+/** Fills the buffer. Returns fewer bytes only at the end of the file. */
 export async function readAll(file: OpenFile, into: Uint8Array, position: number): Promise<number> {
   let filled = 0
   while (filled < into.length) {
@@ -60,24 +58,23 @@ export async function readAll(file: OpenFile, into: Uint8Array, position: number
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
 
-// With O_DSYNC one call does the work of write and fdatasync, which saves a trip
-// to the thread pool. Elsewhere libuv's fdatasync knows better what it takes to
-// reach the platter (F_FULLFSYNC on macOS, FlushFileBuffers on Windows).
+// With O_DSYNC one call writes and syncs, which saves a round trip to the thread pool. On other platforms libuv's
+// fdatasync reaches the disk reliably (F_FULLFSYNC on macOS, FlushFileBuffers on Windows).
 const writesThrough = platform === 'linux' && O_DSYNC !== undefined
 
-/** A disk that takes longer for lone writes is slow: holding up the event loop for them costs others too much. */
+/** A disk that takes longer for single writes is slow. Blocking the event loop for it costs other requests too much. */
 const QUICK_MS = 1
-/** How much one write counts for that: a disk that is slow once in a while is quick, one that stalls is slow at once. */
+/** The weight of one write in the average. A single slow write does not count as a slow disk. */
 const WEIGHT = 1 / 16
-/** So many lone writes go through the thread pool before a slow disk is tried again. */
+/** The number of single writes through the thread pool before in-place writes are tried again. */
 const WRITES_UNTIL_NEXT_TRY = 100
 
 class NodeFile implements OpenFile {
   readonly #descriptor: number
   readonly #mode: OpenMode
-  /** What lone writes take, the late ones counting most. */
+  /** The moving average of the time of single writes. */
   #usualMs = 0
-  /** Lone writes that still go through the thread pool. */
+  /** Single writes that still go through the thread pool. */
   #untilNextTry = 0
   #closed: Promise<void> | undefined
 
@@ -102,7 +99,10 @@ class NodeFile implements OpenFile {
     return written
   }
 
-  /** Waking a thread and being woken by it takes a ninth of all CPU time that a lone writer's request takes. */
+  /**
+   * Writes in the event loop. Waking a thread and being woken by it takes a ninth of the CPU time of a single write
+   * request.
+   */
   #writeInPlace(bytes: Uint8Array, position: number): number {
     const begun = performance.now()
     const written = fs.writeSync(this.#descriptor, bytes, 0, bytes.length, position)
@@ -123,13 +123,13 @@ class NodeFile implements OpenFile {
   }
 
   close(): Promise<void> {
-    // Twice would close whatever file has the number by then.
+    // A second close would close another file with the same descriptor.
     this.#closed ??= call((done) => fs.close(this.#descriptor, done))
     return this.#closed
   }
 }
 
-/** The real one. Files are for the owner's eyes only. */
+/** The real file system. Files have mode 0600. */
 export const nodeFiles: Files = {
   lock: lockDirectory,
   async makeDirectory(path) {
@@ -154,7 +154,7 @@ export const nodeFiles: Files = {
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (path) => fs.promises.unlink(path),
   async syncDirectory(path) {
-    if (platform === 'win32') return // NTFS journals names; a directory cannot be opened to be synced.
+    if (platform === 'win32') return // NTFS journals names, and a directory cannot be opened for syncing.
     const descriptor = await call<number>((done) => fs.open(path, O_RDONLY, done))
     try {
       await call<void>((done) => fs.fsync(descriptor, done))
@@ -166,7 +166,7 @@ export const nodeFiles: Files = {
 
 type Done<T> = (error: NodeJS.ErrnoException | null, result?: T) => void
 
-/** Callbacks cost a third of what `fs.promises` does, and the log's write is on every writer's path. */
+/** Callbacks cost a third of `fs.promises`, and every write waits for the log. */
 function call<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((fulfil, reject) => start((error, result) => (error ? reject(error) : fulfil(result as T))))
 }

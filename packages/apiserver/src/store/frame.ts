@@ -1,34 +1,39 @@
 import { crc32 } from 'node:zlib'
 
 /*
- * The log, snapshots and backups are made of frames. A frame is whole, with the
- * right checksum, or it does not count. All numbers are little-endian.
+ * The log, snapshots and backups consist of frames. A frame without a valid checksum is ignored or reported. All numbers
+ * are little-endian.
  *
- *    0  magic        FF 43 54 01; FF is in no UTF-8 text, so no JSON looks like a frame
+ *    0  magic        FF 43 54 01; UTF-8 never contains FF, so JSON does not look like a frame
  *    4  kind         one byte, then three of zero
  *    8  body length  32 bits
- *   12  records      32 bits: how many the body holds
+ *   12  records      32 bits: the number of records in the body
  *   16  before       64 bits: the newest revision before this frame
  *   24  revision     64 bits: the newest revision with this frame
- *   32  compacted    64 bits: what was compacted when it was written
- *   40  time         64 bits: when, in milliseconds
- *   48  previous     32 bits: the checksum of the frame before, so that none can go missing unnoticed
+ *   32  compacted    64 bits: the compacted revision at the time of the write
+ *   40  time         64 bits: the time of the write, in milliseconds
+ *   48  previous     32 bits: the checksum of the previous frame, so that a missing frame is detected
  *   52  checksum     32 bits: CRC-32 of the 52 bytes above and the body
  *   56  body
  *
  * A record: operation (8 bits), encoding (8), key length (16), value length (32), revision (64), key, value.
  */
 
+/** The length of a frame header. */
 export const FRAME_HEADER = 56
 const CHECKSUM_AT = 52
 const RECORD_HEADER = 16
 const MAGIC = 0x015443ff
 const TWO_32 = 2 ** 32
 
+/** The kinds of frames. */
 export const Kind = { segment: 1, changes: 2, seal: 3, snapshot: 4, objects: 5, end: 6 } as const
+/** The operations of a change. */
 export const Operation = { put: 0, delete: 1 } as const
+/** The encodings of a value. */
 export const Encoding = { plain: 0, encrypted: 1 } as const
 
+/** The header fields of a frame. */
 export interface FrameFields {
   readonly kind: number
   readonly before: number
@@ -38,29 +43,31 @@ export interface FrameFields {
   readonly previous: number
 }
 
+/** A frame that was read. */
 export interface Frame extends FrameFields {
   readonly records: number
   readonly checksum: number
   readonly body: Buffer
 }
 
+/** One record of a frame. */
 export interface FrameRecord {
   readonly operation: number
   readonly encoding: number
   readonly revision: number
   readonly key: string
-  /** A view into the frame's body. */
+  /** A view of the body. */
   readonly value: Buffer
 }
 
-/** Builds one frame after the other in memory that it keeps. */
+/** Builds frames in a buffer that it reuses. */
 export class FrameBuilder {
   #buffer = Buffer.alloc(64 << 10)
   #view = new DataView(this.#buffer.buffer)
   #length = FRAME_HEADER
   #records = 0
 
-  /** Bytes of the frame so far. */
+  /** The number of bytes of the frame so far. */
   get length(): number {
     return this.#length
   }
@@ -92,7 +99,7 @@ export class FrameBuilder {
     this.#length += bytes.length
   }
 
-  /** The bytes, zeros added up to the alignment, good until the next `begin`, and the checksum. */
+  /** Returns the bytes, padded with zeros to the alignment and valid until the next `begin`, and the checksum. */
   finish(fields: FrameFields, alignment = 1): { readonly bytes: Buffer; readonly checksum: number } {
     const view = this.#view
     view.setUint32(0, MAGIC, true)
@@ -121,7 +128,7 @@ export class FrameBuilder {
   }
 }
 
-/** The frame at the offset, or what is wrong with it. */
+/** Returns the frame at the offset, or a text that explains the damage. */
 export function frameAt(buffer: Buffer, offset: number): Frame | string {
   const length = bodyLengthAt(buffer, offset)
   if (typeof length === 'string') return length
@@ -143,18 +150,19 @@ export function frameAt(buffer: Buffer, offset: number): Frame | string {
   }
 }
 
-/** How long the body claims to be; the claim is not checked yet. */
+/** Returns the length of the body according to the header, which is not verified yet. */
 export function bodyLengthAt(buffer: Buffer, offset: number): number | string {
   if (offset + FRAME_HEADER > buffer.length) return 'a frame ends early'
   if (buffer.readUInt32LE(offset) !== MAGIC) return 'no frame begins here'
   return buffer.readUInt32LE(offset + 8)
 }
 
+/** Returns the length of a frame with its header. */
 export function sizeOf(frame: Frame): number {
   return FRAME_HEADER + frame.body.length
 }
 
-/** Calls for every record of a frame whose checksum was right. */
+/** Calls `visit` for every record of a frame whose checksum is valid. */
 export function eachRecord(frame: Frame, visit: (record: FrameRecord) => void): void {
   const { body } = frame
   let at = 0
@@ -173,15 +181,17 @@ export function eachRecord(frame: Frame, visit: (record: FrameRecord) => void): 
   }
 }
 
+/** Returns the JSON in the body of a frame. */
 export function jsonOf(frame: Frame): unknown {
   return JSON.parse(frame.body.toString())
 }
 
+/** Rounds the length up to the alignment. */
 export function aligned(length: number, alignment: number): number {
   return Math.ceil(length / alignment) * alignment
 }
 
-/** CRC-32 as zlib has it: in native code, unlike CRC-32C, and as good at finding what disks do. */
+/** CRC-32 of zlib: native code, unlike CRC-32C, and as good at detecting disk errors. */
 function checksumOf(frame: Buffer, length: number): number {
   return crc32(frame.subarray(FRAME_HEADER, length), crc32(frame.subarray(0, CHECKSUM_AT)))
 }

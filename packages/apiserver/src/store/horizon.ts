@@ -1,25 +1,25 @@
 import type { State } from './state.js'
 
-/** How much of the past is kept to be read and watched from. Whatever is reached first ends it. */
+/** How much history can be read and watched. The first limit that is reached applies. */
 export interface HistoryLimits {
   readonly age: number
   readonly changes: number
   readonly bytes: number
 }
 
-/** Five minutes, as kube-apiserver has etcd compact, and no more than memory can bear. */
+/** Five minutes, as kube-apiserver compacts etcd, bounded by memory. */
 export const defaultHistory: HistoryLimits = { age: 300_000, changes: 100_000, bytes: 32 << 20 }
 
-/** At most this many changes are forgotten at once, so that no turn of the event loop takes long. */
+/** The number of changes that are compacted at once, so that no turn of the event loop takes long. */
 const FORGET_AT_ONCE = 2000
 const MARK_EVERY_MS = 1000
 
-/** Moves the compacted revision on, and frees what lies behind it unless somebody still reads there. */
+/** Advances the compacted revision and frees history that is no longer read. */
 export class Horizon {
   readonly #state: State
   readonly #limits: HistoryLimits
   readonly #pins = new Set<{ readonly revision: number }>()
-  /** What was the newest revision at which time; one mark a second is enough. */
+  /** The newest revision at points in time, one per second. */
   readonly #marks: { readonly time: number; revision: number }[] = []
 
   constructor(state: State, limits: HistoryLimits) {
@@ -27,14 +27,14 @@ export class Horizon {
     this.#limits = limits
   }
 
-  /** The newest revision was reached at this time. */
+  /** Records that the newest revision was reached at this time. */
   passed(time: number): void {
     const last = this.#marks.at(-1)
     if (last && time < last.time + MARK_EVERY_MS) last.revision = this.#state.revision
     else this.#marks.push({ time, revision: this.#state.revision })
   }
 
-  /** When the newest change was written, as far as it is still in the log. */
+  /** The time of the newest change in the log. Undefined when it was compacted. */
   get newestTime(): number | undefined {
     return this.#marks.at(-1)?.time
   }
@@ -44,7 +44,7 @@ export class Horizon {
     this.#forget()
   }
 
-  /** Compacts what is beyond the limits. */
+  /** Compacts history beyond the limits. */
   advance(now: number): void {
     let target = this.#state.compacted
     while (this.#marks.length > 0 && this.#marks[0]!.time < now - this.#limits.age) {
@@ -55,14 +55,14 @@ export class Horizon {
     this.#forget()
   }
 
-  /** Keeps what was readable at a revision readable for `walk`; returns how to let go. */
+  /** Keeps the state at a revision readable for `walk`. Returns the function that releases it. */
   pin(revision: number): () => void {
     const pin = { revision }
     this.#pins.add(pin)
     return () => this.#pins.delete(pin)
   }
 
-  /** The revision up to which changes must go for history to fit its limits. */
+  /** Returns the revision up to which history must be compacted to fit its limits. */
   #overflow(): number {
     const { historyLength, historyBytes } = this.#state
     let excessBytes = historyBytes - this.#limits.bytes

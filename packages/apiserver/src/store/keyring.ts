@@ -6,14 +6,14 @@ import { StoreKeyError } from './failures.js'
 import { Encoding } from './frame.js'
 import type { Stored } from './store.js'
 
-/** Which values are kept encrypted, and with what. */
+/** Which values are encrypted, and with which keys. */
 export interface Encryption {
   readonly encrypt: (key: string) => boolean
-  /** Where the keys are kept; `keys.json` in the data directory unless said otherwise. Made when needed. */
+  /** The key file. Default: `keys.json` in the data directory. Created when it is needed. */
   readonly keyFile?: string
 }
 
-/** How a value is written to disk. */
+/** Encodes a value for the disk. */
 export type Encode = (stored: Stored) => { readonly encoding: number; readonly value: Uint8Array }
 
 const KEY_BYTES = 32
@@ -22,14 +22,11 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 interface KeyFile {
-  /** The newest last: it encrypts, all decrypt. */
+  /** The newest key is last. It encrypts, and all keys decrypt. */
   readonly keys: readonly { readonly id: string; readonly created: string; readonly key: string }[]
 }
 
-/**
- * AES-256-GCM with keys from a file. What is sealed names its key, and is bound
- * to its place: the key in the store and the revision.
- */
+/** AES-256-GCM with keys from a file. A sealed value names its key and is bound to its store key and revision. */
 export class Keyring {
   readonly #file: string
   readonly #keys = new Map<string, Buffer>()
@@ -39,7 +36,7 @@ export class Keyring {
     this.#file = file
   }
 
-  /** With the keys of the file, or none when there is no such file. */
+  /** Reads the keys of the file. Without a file there are no keys. */
   static async read(file: string): Promise<Keyring> {
     const ring = new Keyring(file)
     let text: string
@@ -53,12 +50,12 @@ export class Keyring {
     return ring
   }
 
-  /** Makes the file with a first key if there is none. */
+  /** Creates the file with a first key if it does not exist. */
   async ensureKey(): Promise<void> {
     if (!this.#newest) this.#add(await addEncryptionKey(this.#file))
   }
 
-  /** Encrypts the values that must not be written as they are. */
+  /** Returns an encoder that encrypts the values of the selected keys. */
   encoder(encrypt: (key: string) => boolean): Encode {
     return (stored) => {
       const { key, revision, bytes } = stored
@@ -67,7 +64,7 @@ export class Keyring {
     }
   }
 
-  /** Is this what the newest key makes? */
+  /** Whether the newest key sealed the value. */
   isNewest(sealed: Buffer): boolean {
     return this.#newest?.id.equals(sealed.subarray(0, ID_BYTES)) ?? false
   }
@@ -114,19 +111,19 @@ export class Keyring {
   }
 }
 
-/** Hex names of the keys in a file. */
+/** Returns the ids of the keys in a file, in hex. */
 export async function keyIds(file: string): Promise<readonly string[]> {
   return parse(await fs.promises.readFile(file, 'utf8'), file).map((key) => idOf(key).toString('hex'))
 }
 
-/** The name of the key that sealed this. */
+/** Returns the id of the key that sealed the value. */
 export function keyIdOf(sealed: Buffer): string {
   return sealed.toString('hex', 0, ID_BYTES)
 }
 
 /**
- * Adds a new key to the file, which then encrypts what is written by whoever opens
- * the store next; older keys stay to read what they encrypted. Returns the key.
+ * Adds a new key to the file. The next process that opens the store encrypts with it. Older keys stay for reading.
+ * Returns the key.
  */
 export async function addEncryptionKey(file: string): Promise<Buffer> {
   let known: KeyFile = { keys: [] }
@@ -177,7 +174,7 @@ function parse(text: string, file: string): readonly Buffer[] {
   }
 }
 
-/** From the key itself, so that a wrong key is found out before it is used. */
+/** Derived from the key itself, so that a wrong key is detected before it is used. */
 function idOf(key: Buffer): Buffer {
   return createHash('sha256').update('crosstie data key\0').update(key).digest().subarray(0, ID_BYTES)
 }

@@ -12,6 +12,7 @@ import { readSnapshot, readSnapshotHeader } from './snapshot.js'
 import { FIRST_REVISION, type State } from './state.js'
 import { bytesOf, type Parsed, Version, withRevision } from './version.js'
 
+/** Dependencies of load. */
 export interface Loading {
   readonly files: Files
   readonly directory: string
@@ -21,23 +22,23 @@ export interface Loading {
   readonly keyring: Keyring
 }
 
-/** What was found on disk. */
+/** The state that was read from disk. */
 export interface Loaded {
   readonly store: string | undefined
   readonly bases: readonly number[]
   readonly log: Pick<FoundLog, 'last' | 'nextSequence' | 'segments'>
   /** Bytes in the log since the newest snapshot. */
   readonly logBytes: number
-  /** Some values are encrypted with a key that is not the newest. */
+  /** Whether some values are encrypted with an older key. */
   readonly outdatedKeys: boolean
 }
 
 const SNAPSHOT_FILE = /^snapshot-(\d{16})$/
 const LEFTOVER = /^\.snapshot-\d{16}\.tmp$/
-/** Stands while a restore is under way. */
+/** The file that exists while a restore is running. */
 export const RESTORING = 'restoring'
 
-/** Fills the state from a snapshot and the log after it: history is whole since then. */
+/** Loads a snapshot and the log after it. History is complete since then. */
 export async function load(loading: Loading): Promise<Loaded> {
   const { files, directory, state } = loading
   const names = await files.list(directory)
@@ -67,10 +68,7 @@ export async function load(loading: Loading): Promise<Loaded> {
   }
 }
 
-/**
- * Where to begin: with the newest snapshot that lies before all history that was
- * kept. `bases` are that one and those after it.
- */
+/** Returns the snapshot to start with: the newest before the retained history. `bases` are it and those after it. */
 function chooseBase(directory: string, snapshots: readonly number[], { chain, damaged }: LogFiles) {
   const oldest = chain[0]?.header
   const wholeLog = oldest ? oldest.revision === FIRST_REVISION : snapshots.length === 0
@@ -80,7 +78,7 @@ function chooseBase(directory: string, snapshots: readonly number[], { chain, da
   let base = all.findLast((revision) => revision <= compacted) ?? all[0]
   if (base === undefined || base < reach) {
     if (damaged) throw new StoreCorruptError(damaged.path, 0, damaged.what)
-    // A clean-up may have been cut short: a snapshot is still there, the log after it is not.
+    // A cleanup may have been interrupted after the log was deleted and before the snapshot was.
     base = all.find((revision) => revision >= reach)
   }
   if (base === undefined) {
@@ -90,7 +88,10 @@ function chooseBase(directory: string, snapshots: readonly number[], { chain, da
   return { base, bases: all.filter((revision) => revision >= base) }
 }
 
-/** What an interrupted clean-up left. In order for certain: a log must not vanish before what needs it. */
+/**
+ * Removes files that an interrupted cleanup left, in this order: a log must not be deleted before the snapshot that
+ * needs it.
+ */
 async function removeStale({ files, directory }: Loading, names: readonly string[]): Promise<void> {
   try {
     for (const name of names) {
@@ -98,15 +99,16 @@ async function removeStale({ files, directory }: Loading, names: readonly string
       await files.syncDirectory(directory)
     }
   } catch {
-    // They are in nobody's way; the next opening tries again.
+    // They do no harm. The next opening tries again.
   }
 }
 
+/** Returns the name of a snapshot file. */
 export function snapshotFile(revision: number): string {
   return `snapshot-${String(revision).padStart(16, '0')}`
 }
 
-/** Which store a snapshot is of. */
+/** Returns the id of the store of a snapshot. */
 async function storeOf({ files, directory }: Loading, revision: number): Promise<string> {
   const path = join(directory, snapshotFile(revision))
   const header = await readSnapshotHeader(files, path)
@@ -135,7 +137,7 @@ function checkBelongTogether(
   if (log.store === undefined) return
   const newest = join(directory, segmentFile(log.last!.sequence))
   if (store !== undefined && store !== log.store) throw new StoreCorruptError(newest, 0, 'it belongs to another store')
-  // A snapshot is only taken of what is durable in the log.
+  // Snapshots contain only changes that are durable in the log.
   const snapshot = snapshots.at(-1)
   if (snapshot !== undefined && log.revision < snapshot) {
     const what = `the log ends at revision ${log.revision}, but there is a snapshot of ${snapshot}`
@@ -143,7 +145,7 @@ function checkBelongTogether(
   }
 }
 
-/** Values as they were before they were written. */
+/** Decrypts values. */
 class Values {
   readonly #keyring: Keyring
   outdatedKeys = false
@@ -198,7 +200,7 @@ class Replay {
     state.apply({ type, key, revision, now, before })
   }
 
-  /** Not a view: a file of the log has much that is outdated, and empty space. */
+  /** Copies the value, because the buffer of a log file also holds outdated values and unused space. */
   #copy(value: Uint8Array): Uint8Array {
     const copy = this.#slabs.take(value.length)
     copy.set(value)

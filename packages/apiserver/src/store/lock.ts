@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreLockedError } from './failures.js'
 
-/** Held until released or until the process ends, however it ends. */
+/** A lock that is held until it is released or the process ends. */
 export interface Lock {
   release(): Promise<void>
 }
@@ -13,14 +13,13 @@ export interface Lock {
 const OWNER = 'owner.json'
 
 /**
- * Makes this process the only one that has the directory open. The system itself
- * keeps the lock, so a killed process leaves none behind, and nobody guesses
- * from process numbers, which mean nothing between containers.
+ * Makes this process the only one that has the directory open. Throws StoreLockedError. The kernel holds the lock,
+ * so a killed process leaves none behind, and process ids, which are ambiguous between containers, are not needed.
  */
 export async function lockDirectory(directory: string): Promise<Lock> {
   const lock = process.platform === 'linux' ? await lockOnLinux(directory) : await lockByFile(directory)
   const owner = `${JSON.stringify({ pid: process.pid })}\n`
-  // Only a courtesy to whoever is refused: on a full disk it must not keep us from reading.
+  // For the message of a refused process only. A full disk must not prevent opening.
   await fs.promises.writeFile(join(directory, OWNER), owner, { mode: 0o600 }).catch(() => {})
   return lock
 }
@@ -30,13 +29,13 @@ async function lockedBy(directory: string): Promise<StoreLockedError> {
   try {
     pid = (JSON.parse(await fs.promises.readFile(join(directory, OWNER), 'utf8')) as { pid?: number }).pid
   } catch {
-    // It is about to write its number, or may not be read by us; the lock is what counts.
+    // The owner is about to write its id, or the file is not readable. The lock decides.
   }
   return new StoreLockedError(directory, pid)
 }
 
-// open(2) of macOS and the BSDs locks as it opens; libuv has a flag of its own
-// that makes Windows share the file with nobody. Node names neither.
+// open(2) of macOS and the BSDs can lock the file. libuv has a flag that denies sharing on Windows. Node exports
+// neither constant.
 const O_EXLOCK = 0x20
 const UV_FS_O_EXLOCK = 0x10000000
 
@@ -62,10 +61,9 @@ const ATTEMPTS = 5
 const NO_SOCKETS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL', 'ENOSPC', 'EDQUOT'])
 
 /**
- * Linux offers no lock that Node can take, but a listening socket is known to the
- * kernel alone, and gone with its process. Two of them: one by a name, which is
- * simple but only seen within a network namespace, and one in the directory, for
- * containers that share it; not every file system can hold the second.
+ * Linux has no lock that Node can take, but the kernel closes a listening socket with its process. There are two:
+ * one with an abstract name, which is visible within a network namespace only, and one in the directory, for
+ * containers that share it. Not every file system supports the second.
  */
 async function lockOnLinux(directory: string): Promise<Lock> {
   const byName = await lockByName(directory)
@@ -85,10 +83,9 @@ async function lockOnLinux(directory: string): Promise<Lock> {
 }
 
 /**
- * Whoever connects to a socket learns whether its process lives. Everybody
- * announces themselves first, under a name that is never used again, and looks
- * for others then. Of two who do that at once, the later must see the earlier;
- * when both see each other, both step back and try again after a while.
+ * A connection to a socket shows whether its process is alive. Each process first creates a socket under a new
+ * name, then looks for others. Of two that do so at once, the later sees the earlier. When both see each other,
+ * both back off and retry.
  */
 export async function lockBySocket(directory: string): Promise<Lock> {
   for (let attempt = 1; ; attempt++) {
@@ -115,7 +112,7 @@ async function announce(directory: string): Promise<Lock & { readonly name: stri
       server.once('error', reject)
       server.listen({ path: join(short, `.lock-${id}`), exclusive: true }, resolve)
     })
-    // Under its real name it answers from the first moment: nobody takes it for dead.
+    // Under its final name the socket accepts connections from the start, so it never appears dead.
     await fs.promises.rename(join(directory, `.lock-${id}`), join(directory, name))
   })
   const release = async () => {
@@ -131,13 +128,16 @@ async function othersAlive(directory: string, own: string): Promise<boolean> {
     if (!SOCKET.test(name) || name === own) continue
     const answer = await inDirectory(directory, (short) => connect(join(short, name)))
     if (answer === 'alive') return true
-    // Dead names stay dead, so this cannot hit somebody who came after.
+    // Names of dead sockets are never reused, so this cannot remove a new one.
     if (answer === 'dead') await fs.promises.unlink(join(directory, name)).catch(() => {})
   }
   return false
 }
 
-/** Left by one who died between two steps; a young one may still be taking them. */
+/**
+ * Removes the file of a process that died between two steps. A recent file may belong to a process that is still
+ * starting.
+ */
 async function removeIfOld(path: string): Promise<void> {
   const age = await fs.promises.stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
@@ -153,13 +153,13 @@ function connect(path: string): Promise<'alive' | 'dead' | 'gone'> {
       resolve('alive')
     })
     socket.once('error', ({ code }: NodeJS.ErrnoException) => {
-      // Whatever else it says (no leave to connect, too many waiting), somebody may be there.
+      // For any other error (permission denied, full backlog) a process may be listening.
       resolve(code === 'ECONNREFUSED' ? 'dead' : code === 'ENOENT' ? 'gone' : 'alive')
     })
   })
 }
 
-/** A socket's path may have but 107 bytes; through an open directory every path is short. */
+/** The path of a socket has at most 107 bytes. Through an open directory every path is short. */
 async function inDirectory<T>(directory: string, use: (path: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(directory) < SOCKET_PATH_MAX - 40) return use(directory)
   const handle = await fs.promises.open(directory, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY)
@@ -170,7 +170,7 @@ async function inDirectory<T>(directory: string, use: (path: string) => Promise<
   }
 }
 
-/** The name is made from what the system calls the directory, whatever path leads there. */
+/** The name is derived from the device and inode of the directory, so all paths to it are equal. */
 async function lockByName(directory: string): Promise<Lock> {
   const { dev, ino } = await fs.promises.stat(directory, { bigint: true })
   const server = net.createServer((socket) => socket.destroy())

@@ -8,57 +8,60 @@ import type { Change } from './store.js'
 import { Version } from './version.js'
 
 /**
- * Every frame of the log begins on a block of its own, so that writing one never
- * touches a block that holds another: what was acknowledged cannot be torn.
+ * Every frame of the log starts at a block boundary, so that writing one never touches a block of another.
+ * Acknowledged frames cannot be torn.
  */
 export const BLOCK = 4096
 
 /** Sizes of the log's files. */
 export interface LogSizes {
-  /** A new file is begun beyond so many bytes. */
+  /** A new file is started beyond this number of bytes. */
   readonly file: number
   /**
-   * So many bytes are written with zeros ahead of use: then a commit changes no
-   * metadata of the file system, which halves its cost on ext4.
+   * The number of bytes that are filled with zeros ahead of use. A commit then changes no file system metadata,
+   * which halves its cost on ext4.
    */
   readonly prepared: number
 }
 
+/** The default sizes of log files. */
 export const defaultLogSizes: LogSizes = { file: 16 << 20, prepared: 1 << 20 }
 
-/** The first frame of each log file says where it goes on from. */
+/** The first frame of a log file. It says which file precedes it. */
 export interface SegmentHeader {
   readonly format: 1
   readonly store: string
   readonly sequence: number
   /** The newest revision before this file. */
   readonly revision: number
-  /** What was compacted then. */
+  /** The compacted revision at that time. */
   readonly compacted: number
   /**
-   * Which file is before this one, and how far it is good. Whatever is behind that, and
-   * every file between the two, was never acknowledged.
+   * The previous file and the end of its valid part. Everything behind that, and every file between the two, was
+   * never acknowledged.
    */
   readonly previous?: Place
 }
 
-/** The end of the last good frame. */
+/** The end of the last valid frame. */
 export interface Place {
   readonly sequence: number
   readonly end: number
   readonly checksum: number
 }
 
+/** The name of a log file. */
 export interface SegmentName {
   readonly sequence: number
   readonly revision: number
 }
 
+/** Dependencies of the log. */
 export interface LogOptions {
   readonly files: Files
   readonly directory: string
   readonly store: string
-  /** Where to go on; undefined for a log that has nothing yet. */
+  /** Where to continue. Undefined for an empty log. */
   readonly last: Place | undefined
   readonly nextSequence: number
   readonly segments: readonly SegmentName[]
@@ -69,26 +72,27 @@ export interface LogOptions {
 interface Segment {
   readonly sequence: number
   readonly file: OpenFile
-  /** Where the first frame goes. */
+  /** The position of the first frame. */
   readonly begin: number
   position: number
   prepared: number
   checksum: number
 }
 
-/** A deletion that adds nothing to the state before it. Reading the log takes its value from there. */
+/** A deletion without a last state of its own. Reading the log takes the value from the previous state. */
 const nothing = { encoding: Encoding.plain, value: Buffer.alloc(0) } as const
 
-/** A few bytes, whatever the size of the object: deletions must find room on a full disk. */
+/** Whether the deletion can be stored in a few bytes. Deletions must be possible on a full disk. */
 function repeats({ type, now }: Change): boolean {
   return type === 'DELETED' && now instanceof Version && now.repeats
 }
 
+/** Returns the name of a log file. */
 export function segmentFile(sequence: number): string {
   return `log-${String(sequence).padStart(12, '0')}`
 }
 
-/** Appends batches to files, one frame each, and changes files when one is full or can no longer be trusted. */
+/** Appends batches to files, one frame each. It starts a new file when one is full or may be damaged. */
 export class WriteAheadLog {
   readonly #options: LogOptions
   readonly #builder = new FrameBuilder()
@@ -97,7 +101,7 @@ export class WriteAheadLog {
   #segment: Segment | undefined
   #last: Place | undefined
   #nextSequence: number
-  /** Bytes in frames, without what fills up their blocks, since this was last set to zero. */
+  /** The number of bytes in frames, without padding, since it was last reset. */
   bytesWritten = 0
 
   constructor(options: LogOptions) {
@@ -107,7 +111,7 @@ export class WriteAheadLog {
     this.#segments = [...options.segments]
   }
 
-  /** All or nothing; after a failure the next call begins a new file. */
+  /** Appends the whole batch or nothing. After a failure the next call starts a new file. */
   async append(batch: Batch): Promise<void> {
     try {
       this.#encode(batch)
@@ -123,7 +127,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** Can as much be written as is prepared at a time? It is, as zeros behind the last frame, where frames will go. */
+  /** Whether a prepared area can be written. It writes zeros behind the last frame, where frames will go. */
   async hasRoom(): Promise<boolean> {
     const segment = this.#segment
     if (!segment) return false
@@ -137,7 +141,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** Marks a good end, so that damage to what lies before it is told from a torn tail. */
+  /** Marks a clean end, so that damage before it can be distinguished from a torn tail. */
   async close(revision: number, compacted: number, time: number): Promise<void> {
     const segment = this.#segment
     if (!segment) return
@@ -146,14 +150,14 @@ export class WriteAheadLog {
       const previous = segment.checksum
       await this.#write(segment, { kind: Kind.seal, before: revision, revision, compacted, time, previous })
     } catch {
-      // The mark is a courtesy; all that was acknowledged is on disk without it.
+      // The mark is optional. All acknowledged changes are on disk without it.
     } finally {
       await segment.file.close()
       this.#segment = undefined
     }
   }
 
-  /** Removes files whose every change is at or before the revision, the oldest first for certain: no gap is ever seen. */
+  /** Removes files that hold only changes up to the revision, the oldest first, so that there is never a gap. */
   async discard(revision: number): Promise<void> {
     const { files, directory } = this.#options
     while (this.#segments.length > 1 && this.#segments[1]!.revision <= revision) {
@@ -194,7 +198,7 @@ export class WriteAheadLog {
     try {
       if (zeros.length > 0) await writeAll(segment.file, zeros, segment.prepared)
     } catch {
-      // The frame may fit where a megabyte of zeros does not; writing it will tell.
+      // The frame may fit where a megabyte of zeros does not.
     }
     segment.prepared = Math.max(end, segment.prepared + zeros.length)
   }
@@ -241,21 +245,20 @@ export class WriteAheadLog {
   }
 
   /**
-   * After a failed write nobody knows what of it is on disk, and after a failed
-   * sync the system may believe that all of it is. So nothing is written there
-   * again: a new file says where the good part ends. When that works at once, what
-   * was refused is also gone for good; if not, the next write tries again.
+   * After a failed write its extent on disk is unknown, and after a failed sync the kernel may report it as
+   * written. So nothing is written to that file again: a new file records where the valid part ends. If that
+   * succeeds at once, the refused write is gone for good. Otherwise the next write tries again.
    */
   async #abandon(batch: Batch): Promise<void> {
     const segment = this.#segment
     if (segment && segment.position > segment.begin) {
-      await segment.file.truncate(segment.position).catch(() => {}) // The space may be all that is left.
+      await segment.file.truncate(segment.position).catch(() => {}) // The space may be needed.
       await this.#leave()
     } else await this.#dropEmpty()
     await this.#begin(batch).catch(() => {})
   }
 
-  /** A file without a good frame is of no use: a full disk must not fill up with them. */
+  /** Removes a file without a valid frame. A full disk must not fill up with such files. */
   async #dropEmpty(): Promise<void> {
     const segment = this.#segment
     if (!segment) return

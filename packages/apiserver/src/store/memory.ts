@@ -4,15 +4,16 @@ import { defaultHistory, type HistoryLimits, Horizon } from './horizon.js'
 import { State } from './state.js'
 import { Parsed } from './version.js'
 
-/** Bytes of JSON whose parsed objects are kept as well. */
+/** The number of bytes of JSON whose parsed objects are cached. */
 export const PARSED_BYTES = 32 << 20
 
+/** Options of MemoryStore. */
 export interface MemoryStoreOptions {
   readonly clock?: Clock
   readonly history?: Partial<HistoryLimits>
 }
 
-/** A store that forgets everything when the process ends; for tests and throw-away servers. */
+/** A store in memory, for tests and temporary servers. */
 export class MemoryStore extends EmbeddedStore {
   constructor({ clock = systemClock, history }: MemoryStoreOptions = {}) {
     const parsed = new Parsed(PARSED_BYTES)

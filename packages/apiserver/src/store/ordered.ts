@@ -2,9 +2,8 @@
 const CHUNK_MAX = 512
 
 /**
- * Things in the order of their keys, in chunks: finding is a binary search over
- * chunks and then within one, inserting moves at most one chunk's worth, and a
- * position ("how many come before") is a sum over chunk sizes.
+ * Items in the order of their keys, in chunks. Lookup is a binary search over chunks and then within one. An insert
+ * moves at most one chunk. A position is a sum of chunk sizes.
  */
 export class Ordered<T extends { readonly key: string }> {
   readonly #chunks: T[][] = []
@@ -14,7 +13,7 @@ export class Ordered<T extends { readonly key: string }> {
     return this.#size
   }
 
-  /** Adds what is not there yet. */
+  /** Adds an item that is not present. */
   insert(item: T): void {
     this.#size++
     const at = Math.max(0, this.#chunkOf(item.key))
@@ -27,7 +26,7 @@ export class Ordered<T extends { readonly key: string }> {
     if (chunk.length > CHUNK_MAX) this.#chunks.splice(at + 1, 0, chunk.splice(splitPoint(chunk, item)))
   }
 
-  /** Takes away what is there. */
+  /** Removes the item with the key. */
   remove(key: string): void {
     const at = this.#chunkOf(key)
     const chunk = this.#chunks[at]
@@ -40,7 +39,7 @@ export class Ordered<T extends { readonly key: string }> {
     else this.#mergeSmall(at)
   }
 
-  /** How many keys are smaller. */
+  /** Returns the number of smaller keys. */
   position(key: string): number {
     const at = this.#chunkOf(key)
     if (at < 0) return 0
@@ -49,7 +48,7 @@ export class Ordered<T extends { readonly key: string }> {
     return before + lowerBound(this.#chunks[at]!, key)
   }
 
-  /** Calls for each from one position up to, not including, another. */
+  /** Visits the items from one position up to, but not including, another. */
   each(from: number, to: number, visit: (item: T) => void): void {
     let left = to - from
     let skip = from
@@ -66,7 +65,7 @@ export class Ordered<T extends { readonly key: string }> {
     }
   }
 
-  /** From the first key that is not smaller, in order. Nothing may change while it runs. */
+  /** Iterates from the first key that is not smaller. The collection must not change meanwhile. */
   *from(key: string): Generator<T, undefined> {
     let at = Math.max(0, this.#chunkOf(key))
     let index = this.#chunks[at] ? lowerBound(this.#chunks[at]!, key) : 0
@@ -76,7 +75,7 @@ export class Ordered<T extends { readonly key: string }> {
     }
   }
 
-  /** The last chunk that begins at or before the key; -1 when all begin after it. */
+  /** Returns the last chunk that starts at or before the key, or -1. */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -96,7 +95,7 @@ export class Ordered<T extends { readonly key: string }> {
   }
 }
 
-/** Keys often arrive in order; then the left part stays full instead of half empty. */
+/** Keys often arrive in order. Then the left part stays full instead of half empty. */
 function splitPoint<T>(chunk: readonly T[], inserted: T): number {
   return chunk[chunk.length - 1] === inserted ? chunk.length - 1 : chunk.length >> 1
 }

@@ -4,6 +4,7 @@ import { type Files, readAll } from './files.js'
 import { aligned, type Frame, frameAt, jsonOf, Kind, sizeOf } from './frame.js'
 import { BLOCK, type Place, type SegmentHeader, type SegmentName, segmentFile } from './log.js'
 
+/** A log file with its first frame. */
 export interface Segment {
   readonly path: string
   readonly header: SegmentHeader
@@ -11,14 +12,14 @@ export interface Segment {
   readonly begin: number
 }
 
-/** What the first frames of the log's files tell. */
+/** The log files, by their first frames. */
 export interface LogFiles {
   readonly sequences: readonly number[]
-  /** Files that go on one from the other, up to the newest; oldest first. */
+  /** Consecutive files up to the newest, oldest first. */
   readonly chain: readonly Segment[]
-  /** Files after it that cannot be read. */
+  /** Later files that cannot be read. */
   readonly unused: readonly Unreadable[]
-  /** The file before the chain, if it is there but cannot be read. */
+  /** The file before the chain, if it exists and cannot be read. */
   readonly damaged: Unreadable | undefined
 }
 
@@ -27,14 +28,14 @@ interface Unreadable {
   readonly what: string
 }
 
-/** The log as it was read. */
+/** The content of the log. */
 export interface FoundLog {
-  /** Undefined when there is no log. */
+  /** The id of the store. Undefined when there is no log. */
   readonly store: string | undefined
   readonly last: Place | undefined
   readonly nextSequence: number
   readonly segments: readonly SegmentName[]
-  /** The newest revision that the log holds. */
+  /** The newest revision in the log. */
   readonly revision: number
   /** Files that are not needed. */
   readonly stale: readonly string[]
@@ -42,7 +43,7 @@ export interface FoundLog {
 
 const LOG_FILE = /^log-(\d{12})$/
 
-/** Looks at the first frame of the log's files, from the newest back as far as they go on from each other. */
+/** Reads the first frames of log files, from the newest back as long as they are consecutive. */
 export async function findLog(files: Files, directory: string, names: readonly string[]): Promise<LogFiles> {
   const sequences = names.flatMap((name) => LOG_FILE.exec(name)?.[1] ?? []).map(Number)
   sequences.sort((a, b) => a - b)
@@ -52,7 +53,7 @@ export async function findLog(files: Files, directory: string, names: readonly s
   for (const sequence of sequences.toReversed()) {
     const wanted = chain[0] ? (chain[0].header.previous?.sequence ?? 0) : undefined
     if (wanted !== undefined && sequence < wanted) break
-    // Files between two of the chain were begun, failed, and count for nothing.
+    // Files between two of the chain are failed attempts and are ignored.
     if (wanted !== undefined && sequence > wanted) continue
     const path = join(directory, segmentFile(sequence))
     const segment = await openSegment(files, path, sequence)
@@ -67,9 +68,8 @@ export async function findLog(files: Files, directory: string, names: readonly s
 }
 
 /**
- * Reads the log's frames after a revision, in order, and checks everything on
- * the way. An unfinished frame at the very end was never acknowledged and does
- * not count; anything else that is not as it was written is an error.
+ * Reads the frames of the log after a revision, in order, and verifies them. An incomplete frame at the very end
+ * was never acknowledged and is ignored. Any other damage throws StoreCorruptError.
  */
 export async function readLog(
   files: Files,
@@ -122,7 +122,10 @@ async function openSegment(files: Files, path: string, sequence: number): Promis
   }
 }
 
-/** A file that was begun but never used (the disk was full, the power failed) may be there, if it holds no change. */
+/**
+ * Throws unless the file holds no change. A file may have been created and never used, when the disk was full or
+ * the power failed.
+ */
 async function checkHoldsNothing(files: Files, { path, what }: Unreadable): Promise<void> {
   const buffer = await readFile(files, path)
   const found = nextFrame(buffer, 0, (frame) => frame.kind === Kind.changes)
@@ -168,7 +171,7 @@ function checkJoins(path: string, end: End, { header }: Segment): void {
   throw new StoreCorruptError(path, end.offset, `${segmentFile(header.sequence)} does not go on where it ends`)
 }
 
-/** Of frames only the last can be unfinished: the next is written when it is durable. */
+/** Only the last frame can be incomplete, because each is written after the previous one is durable. */
 function checkTorn(path: string, buffer: Buffer, offset: number, what: string): void {
   const found = nextFrame(buffer, offset + BLOCK, () => true)
   if (found !== undefined) throw new StoreCorruptError(path, offset, `${what}, and valid data follows at byte ${found}`)

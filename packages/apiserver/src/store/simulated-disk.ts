@@ -4,9 +4,9 @@ const BLOCK = 4096
 const SECTOR = 512
 
 interface Inode {
-  /** What readers get: the system's cache. */
+  /** The content of the page cache, which readers get. */
   visible: Buffer
-  /** What is on the platter for certain. */
+  /** The content that is certainly on the disk. */
   durable: Buffer
   /** Blocks that differ between the two. */
   readonly dirty: Set<number>
@@ -17,27 +17,26 @@ type NameChange =
   | { readonly do: 'rename'; readonly from: string; readonly to: string }
   | { readonly do: 'remove'; readonly path: string }
 
-/** Probabilities, per operation, of what a disk may do to a store. */
+/** Probabilities of disk faults per operation. */
 export interface DiskFaults {
   readonly shortWrite: number
   /** A write fails half way, as on a full or broken disk. */
   readonly failedWrite: number
-  /** A sync fails, and the system forgets that anything was to be written. */
+  /** A sync fails, and the kernel discards the pending writes. */
   readonly failedSync: number
 }
 
 const noFaults: DiskFaults = { shortWrite: 0, failedWrite: 0, failedSync: 0 }
 
 /**
- * A disk in memory that can fail and lose power. After a power loss only what
- * was synced is certain; of the rest every block may be old, new, torn between
- * sectors, or garbage, and every name may be old or new.
+ * A disk in memory that can fail and lose power. After a power loss only synced data is certain. Any other block
+ * may be old, new, torn between sectors, or garbage, and any name may be old or new.
  */
 export class SimulatedDisk implements Files {
   faults: DiskFaults = noFaults
-  /** Bytes that can still be written where there were none before. */
+  /** The free space in bytes. */
   free = Infinity
-  /** So many operations later the power fails: nothing answers any more. */
+  /** The number of operations until the power fails. Then no operation completes. */
   operationsLeft = Infinity
   readonly lost: Promise<void>
   #powerLost: () => void = () => {}
@@ -100,13 +99,13 @@ export class SimulatedDisk implements Files {
     this.#pending = []
   }
 
-  /** From now on nothing answers. */
+  /** From now on no operation completes. */
   losePower(): void {
     this.#dark = true
     this.#powerLost()
   }
 
-  /** The disk as it may be found when the power is back. */
+  /** Returns the disk in a possible state after the power returned. */
   afterPowerLoss(): SimulatedDisk {
     const found = new SimulatedDisk(this.#random)
     const names = new Map(this.#durableNames)
@@ -120,7 +119,7 @@ export class SimulatedDisk implements Files {
     return found
   }
 
-  /** All that could be read from the platter and the cache, to look for what must not be there. */
+  /** Returns everything that could be read from the disk and the cache, to search for secrets. */
   contents(): ReadonlyMap<string, Buffer> {
     return new Map([...this.#names].map(([path, { visible }]) => [path, visible]))
   }
@@ -177,7 +176,7 @@ export class SimulatedDisk implements Files {
 
   #sync(inode: Inode): void {
     if (this.#chance(this.faults.failedSync)) {
-      // The cache keeps the new blocks and calls them clean; the platter has who knows what.
+      // The cache holds the new blocks as clean. The content of the disk is unknown.
       inode.durable = this.#survivor(inode).visible
       inode.dirty.clear()
       throw systemError('EIO', 'fdatasync')
@@ -189,7 +188,7 @@ export class SimulatedDisk implements Files {
 
   #survivor(inode: Inode): Inode {
     const luck = this.#random()
-    // Often all made it, or nothing: then what is left is a batch that nobody was told about.
+    // Often all blocks were written, or none. Then a whole unacknowledged batch is left.
     if (luck < 0.3) return copyOf(inode.visible)
     if (luck < 0.5) return copyOf(inode.durable)
     const [shorter, longer] = [inode.durable.length, inode.visible.length].sort((a, b) => a - b) as [number, number]
@@ -212,7 +211,7 @@ export class SimulatedDisk implements Files {
     this.#pending.push(change)
   }
 
-  /** Takes a random while, in which others go on. */
+  /** Takes a random time in which other operations continue. */
   async #operation(): Promise<void> {
     if (this.operationsLeft-- <= 0) this.losePower()
     else if (this.#chance(0.5)) await new Promise((resolve) => setImmediate(resolve))
@@ -268,7 +267,7 @@ function systemError(code: string, what: string): Error {
   return Object.assign(new Error(`${code}: ${what}`), { code })
 }
 
-/** Numbers that look random and are the same for the same seed. */
+/** Returns a pseudo-random generator. The same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

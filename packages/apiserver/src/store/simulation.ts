@@ -8,7 +8,7 @@ import { type Change, CompactedError, PreconditionError, type Store, type Write 
 /** One call of `write` that the store accepted. */
 interface Attempt {
   readonly changes: { readonly key: string; readonly text: string; readonly deleted: boolean }[]
-  /** Known when acknowledged. */
+  /** Set when the write is acknowledged. */
   revisions: readonly number[]
   outcome: 'open' | 'acknowledged' | 'refused'
 }
@@ -22,29 +22,29 @@ interface Told {
   readonly time: number
 }
 
+/** Options of a simulation. */
 export interface SimulationOptions {
   readonly seed: number
-  /** Power losses in a row on one disk. */
+  /** The number of power losses on one disk. */
   readonly crashes: number
   readonly keyFile: string
 }
 
 const DIRECTORY = '/data'
 const history = { age: 20_000, changes: 200, bytes: 200_000 }
-/** Stands in every secret; must never be found on disk. */
+/** A part of every secret. It must never appear on disk. */
 export const SECRET = 'do-not-write-me-down'
 
 /**
- * Writers, compactions and snapshots on a disk that fails and loses power, again
- * and again. After every loss the store must hold everything it acknowledged,
- * nothing of half a write, and a history without gaps.
+ * Writers, compactions and snapshots on a disk that fails and loses power repeatedly. After every loss the store
+ * must hold all acknowledged writes, no partial write and a history without gaps.
  */
 export class Simulation {
   readonly #random: () => number
   readonly #options: SimulationOptions
   #disk: SimulatedDisk
   #time = 1_700_000_000_000
-  /** All that was acknowledged or found after a crash, in order. */
+  /** All changes that were acknowledged or found after a crash, in order. */
   #history: Told[] = []
   #attempts: Attempt[] = []
   #compactWanted = 0
@@ -69,15 +69,15 @@ export class Simulation {
     const store = await this.#open()
     this.#checkRecovered(store, compacted)
     await store.close()
-    // All in order again: what is closed well opens as it was.
+    // After a clean stop the store opens in the same state.
     const again = await this.#open()
     this.#checkRecovered(again, store.compacted)
     await again.close()
   }
 
-  /** From opening to power loss. Returns what was compacted at the end. */
+  /** Runs from opening to a power loss. Returns the compacted revision at the end. */
   async #life(compactedBefore: number): Promise<number> {
-    // Some power losses come while the store opens.
+    // Some power losses happen while the store opens.
     this.#disk.operationsLeft = this.#chance(0.15) ? this.#below(40) : 200 + this.#below(500)
     const opened = await Promise.race([this.#open(), this.#disk.lost])
     if (!opened) return compactedBefore
@@ -89,7 +89,7 @@ export class Simulation {
     this.#disk.losePower()
     stop()
     this.#checkVisible(opened)
-    // Never ends, since the disk no longer answers, but stops the store's timer.
+    // Never resolves, since the disk does not answer, but stops the timer of the store.
     void opened.close()
     return opened.compacted
   }
@@ -116,7 +116,7 @@ export class Simulation {
     }
   }
 
-  /** The disk is well most of the time; bad times come and go. */
+  /** The disk works most of the time. Bad periods come and go. */
   #weather(): void {
     const full = this.#disk.free < Infinity
     if (!this.#chance(full ? 0.8 : 0.01)) this.#disk.free = Infinity
@@ -167,7 +167,7 @@ export class Simulation {
     for (const change of changes) this.#history.push({ ...tell(change), time: this.#time })
   }
 
-  /** Readers of the running store see exactly what was told, refused writes included out. */
+  /** Readers of the running store see exactly the acknowledged writes. */
   #checkVisible(store: Store): void {
     assert.deepEqual(stateOf(store), this.#stateAt(Infinity), 'readers see what was told')
     const told = new Set(this.#history.map(({ text }) => text))
@@ -186,7 +186,7 @@ export class Simulation {
     }
   }
 
-  /** After a crash: all that was told, perhaps the batch that was under way, whole or not at all. */
+  /** After a crash the store holds all acknowledged writes and possibly the pending batch as a whole. */
   #checkRecovered(store: Store, compactedBefore: number): void {
     const newest = this.#history.at(-1)?.revision ?? 1
     assert.ok(store.revision >= newest, `revision ${store.revision} is before ${newest}, which was acknowledged`)
@@ -204,7 +204,7 @@ export class Simulation {
     this.#checkPast(store)
   }
 
-  /** What came back beyond the acknowledged must be whole attempts, in full. */
+  /** Unacknowledged changes that were found must be complete writes. */
   #checkWhole(found: readonly Told[]): void {
     const unsure = this.#attempts.filter(({ outcome }) => outcome !== 'acknowledged')
     let at = 0
@@ -221,13 +221,13 @@ export class Simulation {
     }
   }
 
-  /** The revision up to which the limits allow to forget. */
+  /** The revision up to which the limits permit compaction. */
   #beyondLimits(): number {
     let bytes = 0
     let count = 0
     for (const { revision, time, json } of this.#history.toReversed()) {
       bytes += json.length
-      // Times are kept to the second, and taken when a batch is begun.
+      // Times have a resolution of seconds and are taken when a batch starts.
       if (++count > history.changes || bytes > history.bytes || time < this.#time - history.age + 2000) return revision
     }
     return 0

@@ -1,10 +1,9 @@
 const SLAB = 64 << 10
 
 /**
- * Memory for the JSON of new versions. A buffer of its own for each would cost
- * more than writing the JSON does; so they share slabs, in the order in which
- * they came and in which history forgets most of them. What history forgets but
- * is still the newest state moves out then, and the slab is free.
+ * Memory for the JSON of new versions. A buffer for each version would cost more than encoding it, so versions
+ * share slabs in the order of their writes. History is compacted in the same order. Versions that are still current
+ * are then copied out, and the slab is freed.
  */
 export class Slabs {
   #slab = Buffer.alloc(0)
@@ -21,7 +20,7 @@ export class Slabs {
   }
 }
 
-/** The same bytes in memory of their own. */
+/** Copies the bytes to memory of their own. */
 export function ownMemory(bytes: Uint8Array): Uint8Array {
   if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)

@@ -14,13 +14,13 @@ import {
   Operation,
 } from './frame.js'
 
-/** Everything at one revision: a header frame, frames of objects in the order of keys, an end frame. */
+/** All objects at one revision: a header frame, frames of objects in the order of keys, and an end frame. */
 export interface SnapshotHeader {
   readonly format: 1
   readonly store: string
   readonly revision: number
   readonly time: number
-  /** Only in a backup that was asked to carry them: the encryption keys' file. */
+  /** The file of the encryption keys. Only in a backup that was requested with keys. */
   readonly keys?: string
 }
 
@@ -29,11 +29,11 @@ interface SnapshotEnd {
 }
 
 const FRAME_BYTES = 256 << 10
-/** Written data is synced in portions, so that the log's small writes never wait behind a large one. */
+/** Data is synced in portions, so that small writes of the log never wait for a large one. */
 const SYNC_BYTES = 4 << 20
 const READ_BYTES = 1 << 20
 
-/** One object as a snapshot holds it. */
+/** One object of a snapshot. */
 export interface SnapshotRecord {
   readonly key: string
   readonly revision: number
@@ -42,8 +42,8 @@ export interface SnapshotRecord {
 }
 
 /**
- * Writes the file under a temporary name, a page of records at a time, and renames
- * it when it is whole and durable. Every page is awaited: nobody else waits long.
+ * Writes the file under a temporary name, one page of records at a time, and renames it when it is complete and
+ * durable. Each page is awaited, so that requests do not wait long.
  */
 export async function writeSnapshot(
   files: Files,
@@ -112,7 +112,7 @@ class SnapshotWriter {
   }
 }
 
-/** What stands first in the file. */
+/** Reads the header of a snapshot. */
 export async function readSnapshotHeader(files: Files, path: string): Promise<SnapshotHeader> {
   const file = await files.open(path, 'read')
   try {
@@ -123,8 +123,8 @@ export async function readSnapshotHeader(files: Files, path: string): Promise<Sn
 }
 
 /**
- * Reads and checks all of it, a frame's records at a time; values are views into
- * large buffers. What was yielded counts only once the end is reached.
+ * Reads and verifies a snapshot, the records of one frame at a time. Values are views of large buffers. Yielded
+ * records are valid only when the end is reached.
  */
 export async function* readSnapshot(files: Files, path: string): AsyncGenerator<readonly FrameRecord[]> {
   const file = await files.open(path, 'read')
@@ -155,7 +155,7 @@ function headerOf(frame: Frame, path: string): SnapshotHeader {
   return header
 }
 
-/** Frames one after the other, from a few large reads. */
+/** Reads consecutive frames in a few large reads. */
 class FrameReader {
   readonly #file: OpenFile
   readonly #path: string
@@ -182,7 +182,7 @@ class FrameReader {
     return frame
   }
 
-  /** Has that many bytes from the position on in the window, unless the file ends before. */
+  /** Makes the given number of bytes available in the window, unless the file ends before. */
   async #need(count: number): Promise<void> {
     const at = this.position - this.#windowAt
     if (at + count <= this.#window.length) return

@@ -8,24 +8,24 @@ interface Entry {
   head: Version
 }
 
-/** A fresh store is at revision 1, as etcd is: "0" means "any" to Kubernetes clients. */
+/** A new store has revision 1, as etcd. For Kubernetes clients "0" means any revision. */
 export const FIRST_REVISION = 1
 
 /**
- * What readers see: the newest durable version of every key, and the versions
- * and changes since the last compaction.
+ * The state that readers see: the newest durable version of every key, and the versions and changes since the last
+ * compaction.
  */
 export class State {
   revision = FIRST_REVISION
   compacted = 0
-  /** Bytes of JSON that the newest states take. */
+  /** The bytes of JSON of the newest states. */
   liveBytes = 0
-  /** Bytes of JSON that history holds. */
+  /** The bytes of JSON of history. */
   historyBytes = 0
   readonly #parsed: Parsed
   readonly #entries = new Map<string, Entry>()
   readonly #live = new Ordered<Entry>()
-  /** Deleted, but history still knows them. */
+  /** Deleted keys that are still part of history. */
   readonly #graves = new Ordered<Entry>()
   #history: Change[] = []
   #forgotten = 0
@@ -42,7 +42,7 @@ export class State {
     return this.#live.size
   }
 
-  /** The newest version, if the key is not deleted. */
+  /** Returns the newest version. Undefined for a deleted key. */
   head(key: string): Version | undefined {
     const head = this.#entries.get(key)?.head
     return head?.deleted ? undefined : head
@@ -67,7 +67,7 @@ export class State {
     return this.#live.position(endOf(prefix)) - this.#live.position(prefix)
   }
 
-  /** Makes one change visible. Changes come in the order of their revisions. */
+  /** Makes one change visible. Changes must be applied in the order of their revisions. */
   apply(change: Change): void {
     const now = change.now as Version
     const before = change.before as Version | undefined
@@ -90,7 +90,7 @@ export class State {
     this.#history.push(change)
   }
 
-  /** Takes a version over as it is, with no history before it. */
+  /** Adds a version without history. */
   load(version: Version): void {
     const entry = { key: version.key, head: version }
     this.#entries.set(version.key, entry)
@@ -109,12 +109,12 @@ export class State {
     return changes
   }
 
-  /** The revision of the n-th oldest change that history holds. */
+  /** Returns the n-th oldest change of history. */
   historyAt(index: number): Change | undefined {
     return this.#history[this.#forgotten + index]
   }
 
-  /** Frees versions and changes that nobody may ask for once the revision is compacted. */
+  /** Frees versions and changes that cannot be read after the compaction of the revision. */
   forget(revision: number): void {
     while (this.#forgotten < this.#history.length && this.#history[this.#forgotten]!.revision <= revision) {
       const { key, now } = this.#history[this.#forgotten]!
@@ -135,7 +135,7 @@ export class State {
     }
   }
 
-  /** What was live at a revision, in order, as long as history before it is not forgotten. */
+  /** Returns the objects that existed at a revision, in order. History before the revision must be retained. */
   walk(prefix: string, revision: number, after: string | undefined, limit: number): readonly Version[] {
     const items: Version[] = []
     const start = after !== undefined && after >= prefix ? after : prefix
@@ -153,7 +153,7 @@ export class State {
 
   #listNow(prefix: string, after: string | undefined, limit: number): StoredPage {
     const items: Version[] = []
-    // No key lies between a key and the same with a NUL behind it.
+    // There is no key between a key and the same key followed by a NUL.
     const from = this.#live.position(after !== undefined && after >= prefix ? `${after}\0` : prefix)
     const end = this.#live.position(endOf(prefix))
     const to = Math.min(end, from + limit)
@@ -161,7 +161,7 @@ export class State {
     return { items, revision: this.revision, remaining: Math.max(0, end - to) }
   }
 
-  /** How many were live then beyond a key: those live now, with what happened since undone. */
+  /** Counts the objects after a key at a revision: those of now, with later changes reverted. */
   #countAt(prefix: string, revision: number, after: string): number {
     let count = this.#live.position(endOf(prefix)) - this.#live.position(`${after}\0`)
     for (let i = this.#firstAfter(revision); i < this.#history.length; i++) {

@@ -1,105 +1,113 @@
 import type { KubeObject } from '@crosstie/kube'
 
 /**
- * Where objects are kept: in memory to be read, in a log to survive.
+ * Stores objects: in memory for reads, in a log for durability.
  *
- * Every accepted write gets the next revision at once, in order; it is
- * acknowledged, and seen by readers and watchers, only when it is durable.
- * Keys look like `/apps.example.org/widgets/<namespace>/<name>` (the core group
- * is empty: `//secrets/default/a`; a cluster-scoped object has no namespace part).
+ * Every accepted write gets the next revision at once. It is acknowledged, and visible to readers and watchers,
+ * when it is durable. Keys have the form `/apps.example.org/widgets/<namespace>/<name>`. The core group is empty
+ * (`//secrets/default/a`), and a cluster-scoped object has no namespace part.
  */
 export interface Store {
   /** The newest durable revision. */
   readonly revision: number
-  /** Revisions before this one can no longer be read or watched from. */
+  /** Older revisions cannot be read or watched. */
   readonly compacted: number
-  /** Why the last write could not be made durable; undefined as soon as one could. For health checks. */
+  /**
+   * The error of the last write that could not be made durable. Undefined after a successful write. For health
+   * checks.
+   */
   readonly failure: Error | undefined
 
   /**
-   * What readers see. With a revision: as it was then; throws CompactedError when that is too old
-   * and FutureRevisionError when it is not there yet.
+   * Returns the state that readers see, at the revision if one is given. Throws CompactedError for a revision that
+   * is too old and FutureRevisionError for one that does not exist yet.
    */
   get(key: string, revision?: number): Stored | undefined
-  /** In the order of keys, all from one revision. */
+  /** Returns objects in the order of keys, all from one revision. */
   list(prefix: string, options?: ListRange): StoredPage
-  /** How many objects lie below the prefix now. */
+  /** Returns the number of objects below the prefix. */
   count(prefix: string): number
 
   /**
-   * What a writer must build on: the newest accepted state of the key, which may
-   * not be durable yet. A write that builds on it can only become durable after it.
+   * Returns the state on which a writer must build: the newest accepted version of the key, which may not be
+   * durable yet. A write that builds on it becomes durable after it.
    */
   tip(key: string): Stored | undefined
 
   /**
-   * Takes all writes or none. The objects are handed over: the store puts the
-   * revision into `metadata.resourceVersion` and shares them with all readers.
-   * Throws PreconditionError (nothing accepted) when a key's tip is not at the
-   * revision that the write expects. Resolves when durable; without any writes, when all that was
-   * accepted before is.
+   * Accepts all writes or none. The store takes ownership of the objects: it sets `metadata.resourceVersion` and
+   * shares them with readers. Throws PreconditionError when the tip of a key does not have the expected revision;
+   * then nothing is accepted. Resolves when the writes are durable or, without writes, when everything accepted
+   * before is.
    */
   write(writes: readonly Write[]): Promise<readonly Change[]>
 
-  /** Calls back with every change in order, as it becomes durable and visible; returns how to stop. */
+  /**
+   * Calls the listener with changes in order when they become durable and visible. Returns the function that
+   * unsubscribes.
+   */
   subscribe(listener: (changes: readonly Change[]) => void): () => void
-  /** Durable changes after the revision, in order. Throws CompactedError when some of them are gone. */
+  /** Returns the durable changes after the revision, in order. Throws CompactedError when some are compacted. */
   changesSince(revision: number, prefix?: string): readonly Change[]
 
-  /** Forgets history before the revision; what was the state at it, and everything since, stays. */
+  /** Removes history before the revision. The state at the revision and later changes stay. */
   compact(revision: number): Promise<void>
   /**
-   * Writes a consistent copy, taken without stopping writers, that `restoreBackup` accepts. What is
-   * encrypted in the store is encrypted there too; the keys go along only when asked.
+   * Writes a consistent copy that `restoreBackup` accepts, while writes continue. Encrypted values stay encrypted.
+   * The keys are included only on request.
    */
   backup(file: string, options?: BackupOptions): Promise<{ readonly revision: number }>
-  /** Finishes what was accepted, then lets go of the files. */
+  /** Completes accepted writes, then closes the files. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Options of a backup. */
 export interface BackupOptions {
-  /** Put the encryption keys into the backup as well: whoever has the file can then read the secrets. */
+  /** Includes the encryption keys. Anyone with the file can then read the secrets. */
   readonly withKeys?: boolean
 }
 
-/** One state of one key. `object` is parsed when first asked for: do not spread it, ask for what you need. */
+/** One state of one key. `object` is parsed on first use, so read fields instead of spreading it. */
 export interface Stored {
   readonly key: string
-  /** The revision of its last change; also in `object.metadata.resourceVersion`. */
+  /** The revision of the last change, also in `object.metadata.resourceVersion`. */
   readonly revision: number
   readonly object: KubeObject
-  /** The object's JSON, UTF-8, exactly as a client that asks for the stored version gets it. */
+  /** The JSON of the object in UTF-8, exactly as a client of the stored version gets it. */
   readonly bytes: Uint8Array
-  /** A mark for the kind that found that it shows the object just as it is stored. */
+  /** Set by the kind that shows the object exactly as it is stored. */
   shownBy?: unknown
 }
 
+/** A durable change of one key. */
 export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly key: string
   readonly revision: number
-  /** The new state. For DELETED: the last state, with the revision of the deletion, as watchers see it. */
+  /** The new state. For DELETED: the last state with the revision of the deletion, as watchers see it. */
   readonly now: Stored
   readonly before: Stored | undefined
 }
 
+/** A write of one key. */
 export type Write =
   | {
       readonly do: 'put'
       readonly key: string
       readonly object: KubeObject
       readonly expect: number | 'absent' | 'any'
-      /** Throws ObjectTooLargeError when the JSON is longer, unless it is not longer than what it replaces. */
+      /** Throws ObjectTooLargeError when the JSON is longer, unless it is not longer than the replaced one. */
       readonly bytesMax?: number
     }
   | {
       readonly do: 'delete'
       readonly key: string
-      readonly expect: number | 'any' /** Last words, when the final state differs from the tip. */
+      readonly expect: number | 'any' /** The final state, when it differs from the tip. */
       readonly object?: KubeObject
     }
 
+/** The range of a list. */
 export interface ListRange {
   readonly revision?: number
   /** Start after this key. */
@@ -107,14 +115,15 @@ export interface ListRange {
   readonly limit?: number
 }
 
+/** One page of a list. */
 export interface StoredPage {
   readonly items: readonly Stored[]
   readonly revision: number
-  /** How many more there are after the last item, 0 when this is the end. */
+  /** The number of objects after the last item. */
   readonly remaining: number
 }
 
-/** A write's expectation did not hold: somebody was faster. */
+/** The key does not have the expected revision: another writer was faster. */
 export class PreconditionError extends Error {
   override readonly name = 'PreconditionError'
   readonly key: string
@@ -127,7 +136,7 @@ export class PreconditionError extends Error {
   }
 }
 
-/** The JSON of an object is longer than its write allows. Nothing was accepted. */
+/** The JSON of an object exceeds the limit of its write. Nothing was accepted. */
 export class ObjectTooLargeError extends Error {
   override readonly name = 'ObjectTooLargeError'
   readonly bytes: number
@@ -138,6 +147,7 @@ export class ObjectTooLargeError extends Error {
   }
 }
 
+/** The revision is compacted. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError'
   readonly compacted: number
@@ -148,7 +158,7 @@ export class CompactedError extends Error {
   }
 }
 
-/** A revision that the store has not reached. */
+/** The revision does not exist yet. */
 export class FutureRevisionError extends Error {
   override readonly name = 'FutureRevisionError'
   readonly revision: number
@@ -159,6 +169,7 @@ export class FutureRevisionError extends Error {
   }
 }
 
+/** The store is closed. */
 export class StoreClosedError extends Error {
   override readonly name = 'StoreClosedError'
 

@@ -3,22 +3,22 @@ import type { Slabs } from './slabs.js'
 import type { Stored } from './store.js'
 
 /**
- * One state of one key: the JSON always, the parsed object as long as it is
- * worth its memory. A deletion is a version too, and holds the last words.
+ * One state of one key: always the JSON, and the parsed object while it is cached. A deletion is a version, too,
+ * and holds the last state.
  */
 export class Version implements Stored {
   readonly key: string
   readonly revision: number
-  /** Replaced by the same in other memory when history forgets the change that made it. */
+  /** Moved to memory of its own when the change is compacted. */
   bytes: Uint8Array
   readonly deleted: boolean
-  /** The state before this one, until compaction forgets it. */
+  /** The previous state, until it is compacted. */
   previous: Version | undefined
-  /** A deletion whose object is the one before, with the revision of the deletion. */
+  /** Whether this is a deletion whose object is the previous one, with the revision of the deletion. */
   repeats = false
-  /** Something newer has taken its place. */
+  /** Whether there is a newer version. */
   past: boolean
-  /** Held by `Parsed` alone: the object, a weak reference to it, or nothing yet. */
+  /** Managed by `Parsed` only: the object, a weak reference to it, or undefined. */
   parsed: KubeObject | WeakRef<KubeObject> | undefined
   shownBy: unknown
   readonly #home: Parsed
@@ -42,19 +42,18 @@ export class Version implements Stored {
   }
 }
 
-/** Of states that are past, so much JSON is kept parsed: watchers ask for them soon or never. */
+/** The number of bytes of JSON of past states whose parsed form is cached. Watchers need them soon or never. */
 const PAST_BYTES = 4 << 20
 
 /**
- * Bounds what parsed objects cost. The JSON of every object stays in memory, a
- * parsed object takes two to four times as much: the oldest ones are let go, and
- * parsed again when somebody asks. Whoever still holds one goes on sharing it.
+ * Bounds the memory of parsed objects. The JSON of every object stays in memory, and a parsed object takes two to
+ * four times as much. The oldest are evicted and parsed again on use. Holders of an evicted object keep sharing it.
  */
 export class Parsed {
   readonly #current: Shelf
   readonly #past = new Queue(PAST_BYTES)
 
-  /** @param limit Bytes of JSON whose parsed form is kept. */
+  /** @param limit The number of bytes of JSON whose parsed form is cached. */
   constructor(limit: number) {
     this.#current = new Shelf(limit)
   }
@@ -71,14 +70,14 @@ export class Parsed {
     return object
   }
 
-  /** The version is no longer the newest of its key. */
+  /** Called when the version is no longer the newest of its key. */
   retire(version: Version): void {
     version.past = true
     if (this.#current.remove(version)) this.#past.add(version)
   }
 }
 
-/** Present versions whose object is held; those that came first make room for others. */
+/** Current versions with a cached object. The oldest are evicted first. */
 class Shelf {
   readonly #versions = new Set<Version>()
   readonly #limit: number
@@ -109,7 +108,7 @@ class Shelf {
   }
 }
 
-/** Past versions whose object is held, for a short while: nobody looks them up, so nobody needs to find them again. */
+/** Past versions with a cached object. They are kept briefly and never looked up. */
 class Queue {
   readonly #limit: number
   #versions: Version[] = []
@@ -135,11 +134,12 @@ class Queue {
   }
 }
 
-/** The object as it is stored under a revision; the one handed in stays as it is. */
+/** Returns the object with the revision. The argument is not changed. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
+/** Returns the JSON of an object, in memory of the slabs. */
 export function bytesOf(object: KubeObject, slabs: Slabs): Uint8Array {
   const text = stringify(object)
   const length = Buffer.byteLength(text)
@@ -148,6 +148,7 @@ export function bytesOf(object: KubeObject, slabs: Slabs): Uint8Array {
   return bytes
 }
 
+/** Decodes UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }

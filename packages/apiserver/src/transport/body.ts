@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { StatusError } from '@crosstie/kube'
 import { tooMany } from './limits.js'
 
-/** kube-apiserver's own limit: three of etcd's one-megabyte values. */
+/** The limit of kube-apiserver: three times the value limit of etcd. */
 const BODY_BYTES_MAX = 3 * 1024 * 1024
 
 /** A request body as it arrives. */
@@ -12,15 +12,16 @@ export interface Body {
   receive(receiver: Receiver): void
 }
 
+/** Receives the parts of a body. */
 export interface Receiver {
   data(chunk: Buffer): void
   /** The body is complete. */
   end(): void
-  /** The rest will never come. */
+  /** Called when the rest of the body will not arrive. */
   cut(): void
 }
 
-/** @param take Asks for memory; false when the client holds its share already. */
+/** @param take Reserves memory. Returns false when the client has used its share. */
 export function readBody(
   body: Body,
   headers: IncomingHttpHeaders,
@@ -65,6 +66,7 @@ export function readBody(
   })
 }
 
+/** Whether the client waits for `100 Continue`. */
 export function expectsContinue({ expect }: IncomingHttpHeaders): boolean {
   return expect?.toLowerCase() === '100-continue'
 }

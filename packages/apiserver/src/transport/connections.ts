@@ -4,25 +4,28 @@ import type { Account, ConnectionLimits } from './limits.js'
 /** A connection is destroyed when its client does not complete a graceful close within this time. */
 export const CLOSE_GRACE_MS = 5_000
 
-/** What HTTP/1.1, HTTP/2 and WebSocket know about a connection beyond its socket. */
+/** Protocol-specific operations of a connection. */
 export interface Protocol {
-  /** Accepts no further request. Ends the connection when no request is under way; called again when the last one ends. */
+  /**
+   * Accepts no further request. Ends the connection when no request is running. Called again when the last one
+   * ends.
+   */
   close(): void
   /** False when the client abuses the protocol. */
   check?(now: number): boolean
 }
 
-/** One TCP connection and what happens on it. */
+/** One TCP connection with its counters. */
 export class Connection {
   readonly since = Date.now()
   lastActive = this.since
-  /** Requests under way. */
+  /** The number of running requests. */
   active = 0
-  /** Requests that came so far. */
+  /** The number of requests so far. */
   requests = 0
   /** Bytes of request bodies in memory. */
   bodyBytes = 0
-  /** Bytes of request bodies that came so far. */
+  /** The bytes of request bodies so far. */
   bodyBytesTotal = 0
   /** The client, once a request has authenticated it. */
   account: Account | undefined
@@ -94,7 +97,7 @@ export class Connections {
     return this.#all.size
   }
 
-  /** Counts a new connection. At the maximum another one is cut off for it, or it is refused. */
+  /** Counts a new connection. At the maximum another one is closed for it, or it is refused. */
   accept(socket: Socket): void {
     if (this.#all.size >= this.max) {
       const victim = this.#victim()
@@ -110,7 +113,7 @@ export class Connections {
     socket.once('close', () => this.remove(connection))
   }
 
-  /** The connection below a TLS socket. Undefined when it was cut off during the handshake. */
+  /** Returns the connection below a TLS socket. Undefined when it was closed during the handshake. */
   find(socket: Socket): Connection | undefined {
     return this.#all.get(keyOf(socket))
   }
@@ -132,8 +135,9 @@ export class Connections {
   }
 
   /**
-   * Of the client with the most connections the one that was idle for longest. A busy connection is cut off only when
-   * its client holds more than half of all connections. Administrators keep theirs.
+   * Returns the connection to close: of the client with the most connections the one that was idle longest. A busy
+   * connection is closed only when its client holds more than half of all connections. Connections of
+   * administrators are never closed.
    */
   #victim(): Connection | undefined {
     const owners = new Map<Account | string, Connection[]>()
@@ -153,7 +157,7 @@ export class Connections {
   }
 }
 
-/** A connection without any request so far goes before one that had some. */
+/** A connection without requests is preferred to one that had some. */
 function oldest(connections: readonly Connection[]): Connection | undefined {
   const unused = connections.filter(({ requests }) => requests === 0)
   const candidates = unused.length > 0 ? unused : connections

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Descriptors that the store and outgoing connections need beyond those that are open already. */
+/** The number of descriptors that the store and outgoing connections need besides the open ones. */
 const RESERVE_MIN = 64
 const RESERVE_MAX = 1_024
 const CONNECTIONS_MIN = 8
 const CONNECTIONS_MAX = 10_000
 
 /**
- * The number of client connections that leaves enough file descriptors for the store: clients that fill up the
- * descriptor limit must not make a write fail with EMFILE. Where the limit is unknown, only the fixed maximum applies.
+ * Returns the number of client connections that leaves enough file descriptors for the store, so that clients
+ * cannot make a write fail with EMFILE. When the limit is unknown, only the fixed maximum applies.
  */
 export function connectionsAllowed(limit = descriptorLimit(), open = openDescriptors()): number {
   if (limit === undefined) return CONNECTIONS_MAX

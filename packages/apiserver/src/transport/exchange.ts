@@ -11,9 +11,10 @@ import {
   type PendingResponse,
 } from './limits.js'
 
+/** The headers of a response. */
 export type Headers = Record<string, string | string[] | number>
 
-/** Who a request counts for. */
+/** The client that a request counts for. */
 export interface Requester {
   readonly name: string
   readonly exempt: boolean
@@ -26,18 +27,21 @@ export interface Exchange {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly socket: TLSSocket
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /**
    * Counts the request for its client from now on. Throws 429 when the client exceeds its share. Must be called before
    * `body`.
    */
   admit(requester: Requester, demand: Demand): void
-  /** The server has finished its work on the request. The response may still be unread, and a watch goes on. */
+  /**
+   * Called when the server has finished its work on the request. The response may still be unread, and a watch
+   * continues.
+   */
   finish(): void
   /** Throws 413 when the body is larger than allowed, 408 when it does not arrive in time, 429 when memory is short. */
   body(): Promise<Buffer>
-  /** `sent` is called when the memory of the body may be reused; never when the client goes away before. */
+  /** `sent` is called when the memory of the body may be reused, and not when the client disconnects before. */
   respond(status: number, headers: Headers, body?: Uint8Array | readonly Uint8Array[], sent?: () => void): void
   /** A response without a known end. */
   stream(status: number, headers: Headers): Outgoing
@@ -45,10 +49,11 @@ export interface Exchange {
   messages?(binary: boolean): Outgoing | undefined
   /** Identifies the request in the response and in the audit log. */
   readonly auditId: string
-  /** Of the response; 0 while there is none. */
+  /** The status of the response. 0 before there is one. */
   readonly status: number
 }
 
+/** A response whose length is not known. */
 export interface Outgoing {
   /** False when the client reads too slowly; `onDrain` then reports when to continue. */
   write(chunk: Uint8Array): boolean
@@ -144,14 +149,14 @@ export abstract class CountedExchange {
     }
   }
 
-  /** Must be called when the exchange has ended, for whatever reason. */
+  /** Must be called when the exchange has ended for any reason. */
   protected closed(aborted: boolean): void {
     if (this.#closed) return
     this.#closed = true
     this.#connection.end()
     if (this.#pending) this.#limits.backlog.remove(this.#pending)
     if (aborted) this.#account?.aborts.spend()
-    // A request counts until its work is finished, even if its client is gone.
+    // A request counts until its work is finished, even when its client has disconnected.
     if (this.#demand === 'watch') this.#release(this.#account!)
     this.#gone?.abort(GONE)
   }
@@ -190,12 +195,14 @@ function auditIdOf(headers: IncomingHttpHeaders): string {
 // Small responses are sent in one piece: a second write costs more than copying the first.
 const JOIN_BYTES_MAX = 64 * 1024
 
+/** Returns the body as a list of chunks. */
 export function chunksOf(body: Uint8Array | readonly Uint8Array[] | undefined): readonly Uint8Array[] {
   if (body === undefined) return []
   if (body instanceof Uint8Array) return [body]
   return body.length > 1 && bytesOf(body) <= JOIN_BYTES_MAX ? [Buffer.concat(body)] : body
 }
 
+/** Returns the total length of the chunks. */
 export function bytesOf(chunks: readonly Uint8Array[]): number {
   let bytes = 0
   for (const chunk of chunks) bytes += chunk.byteLength

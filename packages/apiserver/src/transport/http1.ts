@@ -100,7 +100,7 @@ interface StreamSink {
 
 /** @param hold Reports how much is unsent while the client reads too slowly. */
 export function streamTo(sink: StreamSink, hold: (bytes: number) => void): Outgoing {
-  // Asking the sink itself takes as long as writing to it does.
+  // Reading the state of the sink takes as long as a write.
   let open = !sink.destroyed
   let held = false
   sink.once('close', () => {

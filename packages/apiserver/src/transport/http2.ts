@@ -61,7 +61,7 @@ export class Http2Exchange extends CountedExchange implements Exchange {
     this.incoming = bodyOf(stream, headers)
     stream.on('error', () => {}) // 'close' follows.
     stream.once('close', () => {
-      // Reset by the client, or by the server because of an error of the client: the work was in vain either way.
+      // Reset by the client, or by the server because of an error of the client. In both cases the work was wasted.
       const wasted = stream.rstCode !== constants.NGHTTP2_NO_ERROR
       this.closed(wasted)
       if (wasted) aborted()
@@ -97,7 +97,7 @@ export class Http2Exchange extends CountedExchange implements Exchange {
       { endStream: bodyless },
     )
     if (!bodyless) sendChunks(stream, chunks, sent)
-    // The client still sends a body that nobody wants: after the response the stream is reset without an error.
+    // The client still sends a body that is not read. After the response the stream is reset without an error.
     if (stream.readableFlowing && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
   }
 
@@ -120,7 +120,7 @@ function bodyOf(stream: ServerHttp2Stream, headers: RequestHeaders): Body {
     },
     receive({ data, end, cut }) {
       stream.on('data', data)
-      // A stream also ends when its client goes: half a YAML document would pass for a complete one.
+      // A stream also ends when its client disconnects. A partial YAML document would count as a complete one.
       stream.on('end', () => (stream.aborted ? cut() : end()))
       stream.on('close', cut)
       stream.on('error', cut)
@@ -128,6 +128,7 @@ function bodyOf(stream: ServerHttp2Stream, headers: RequestHeaders): Body {
   }
 }
 
+/** The connection of an HTTP/2 session and its limits. */
 export interface SessionContext {
   readonly socket: TLSSocket
   readonly connection: Connection
@@ -178,7 +179,7 @@ export function serveHttp2(context: SessionContext, handle: (exchange: Exchange)
   }
 }
 
-/** nghttp2 has no event for most frames: a flood shows in the bytes that carry neither headers nor bodies. */
+/** nghttp2 has no event for most frames. A flood shows in bytes that carry neither headers nor bodies. */
 function bytesOfNoUse(connection: Connection, socket: TLSSocket, now: number): number {
   const seconds = (now - connection.since) / 1000
   const useful =
@@ -189,7 +190,7 @@ function bytesOfNoUse(connection: Connection, socket: TLSSocket, now: number): n
   return socket.bytesRead - useful
 }
 
-/** A request that came in the same read as the end of the budget. */
+/** A request that arrived in the same read as the end of the budget. */
 function drop(stream: ServerHttp2Stream): void {
   stream.on('error', () => {})
   stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)

@@ -2,7 +2,7 @@ import { StatusError } from '@crosstie/kube'
 
 const MEBIBYTE = 1024 * 1024
 
-/** Requests that are worked on at the same time. kube-apiserver allows 600 by default. */
+/** The number of requests that run at the same time. kube-apiserver permits 600 by default. */
 const REQUESTS_MAX = 1_000
 const REQUESTS_GUARANTEED = 16
 const WATCHES_MAX = 20_000
@@ -10,6 +10,7 @@ const WATCHES_GUARANTEED = 64
 /** Request bodies in memory, complete or not. A client may always send one of the largest size. */
 const BODY_BYTES_MAX = 128 * MEBIBYTE
 const BODY_BYTES_GUARANTEED = 3 * MEBIBYTE
+/** The bytes of request bodies of one connection. */
 export const CONNECTION_BODY_BYTES_MAX = 32 * MEBIBYTE
 /** Responses that clients have not read yet. */
 const WAITING_BYTES_MAX = 256 * MEBIBYTE
@@ -215,7 +216,7 @@ export class ResponseBacklog {
   }
 }
 
-/** How a request counts: not at all, until it is answered, or as long as its client watches. */
+/** How a request counts: not at all, until it is answered, or as long as its watch is open. */
 export type Demand = 'exempt' | 'request' | 'watch'
 
 /** The limits of all clients of a listener. */
@@ -228,7 +229,7 @@ export class ClientLimits {
 
   constructor(readonly requestTimeoutMs: number) {}
 
-  /** The same object for the same client, as long as the client holds anything. */
+  /** Returns the same object for the same client, as long as the client holds anything. */
   account(name: string, exempt: boolean): Account {
     const key = exempt ? `exempt ${name}` : name
     let account = this.#accounts.get(key)
@@ -239,7 +240,7 @@ export class ClientLimits {
     return account
   }
 
-  /** Throws 429 when the client has more under way than its share. */
+  /** Throws 429 when the client exceeds its share. */
   admit(account: Account, demand: 'request' | 'watch'): void {
     if (!account.exempt && this.backlog.isOverShare(account)) {
       throw tooMany(`${account.name} has ${mebibytes(account.waitingBytes)} of responses that it has not read`)
@@ -266,7 +267,7 @@ export class ClientLimits {
     return pending
   }
 
-  /** Cuts off late responses and forgets clients that hold nothing. */
+  /** Closes late responses and removes clients that hold nothing. */
   sweep(now: number): void {
     this.backlog.sweep(now)
     for (const [key, account] of this.#accounts) {
@@ -275,7 +276,7 @@ export class ClientLimits {
   }
 }
 
-/** A request that is refused now and may be repeated a second later. */
+/** Returns a 429 that permits a retry after a second. */
 export function tooMany(why: string): StatusError {
   const message = `Too many requests: ${why}. Try again later.`
   return new StatusError(429, 'TooManyRequests', message, { details: { retryAfterSeconds: 1 } })

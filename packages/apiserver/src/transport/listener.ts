@@ -9,18 +9,19 @@ import { serveHttp2 } from './http2.js'
 import { ClientLimits, type ConnectionLimits, defaultConnectionLimits } from './limits.js'
 import { UpgradeExchange } from './websocket.js'
 
+/** The TLS options of a listener. */
 export interface TlsOptions {
   readonly cert: string
   readonly key: string
   /** Client certificates of this CA are accepted. */
   readonly clientCa: string
   readonly host: string
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly limits?: Partial<ConnectionLimits>
 }
 
-// Selectors, and tokens of people in many groups, get longer than Node's 16 KiB. Go accepts a megabyte.
+// Selectors, and tokens of users in many groups, exceed Node's 16 KiB. Go accepts a megabyte.
 const HEADER_BYTES_MAX = 256 * 1024
 const SWEEP_MS = 1_000
 
@@ -60,7 +61,7 @@ export class Listener {
   }
 
   #connect(server: Server): void {
-    // Node's server takes every connection for HTTP/1.1; those that negotiated HTTP/2 go another way.
+    // Node's server treats every connection as HTTP/1.1. Connections that negotiated HTTP/2 are handled separately.
     const serveHttp1 = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
     server.removeAllListeners('secureConnection')
     server.prependListener('connection', (socket) => {
@@ -110,7 +111,7 @@ export class Listener {
     this.#connections.check(now, this.#limits)
   }
 
-  /** New connections get the new certificate; open ones keep theirs. */
+  /** Uses new certificates for new connections. Open connections keep theirs. */
   renew({ cert, key, clientCa }: Pick<TlsOptions, 'cert' | 'key' | 'clientCa'>): void {
     this.#server.setSecureContext({ cert, key, ca: clientCa })
   }
@@ -121,7 +122,7 @@ export class Listener {
     return { host: bound.address, port: bound.port }
   }
 
-  /** Accepts no new requests, lets those under way finish within the grace period, then cuts them off. */
+  /** Accepts no new requests, waits for running ones within the grace period, then closes their connections. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
@@ -139,13 +140,13 @@ function openServer({ cert, key, clientCa }: TlsOptions, limits: ConnectionLimit
     key,
     ca: clientCa,
     requestCert: true,
-    // A certificate of another CA is not an identity, but health and version are open to everybody.
+    // A certificate of another CA is not an identity, but health and version are public.
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.handshakeTimeoutMs,
     headersTimeout: limits.headerTimeoutMs,
-    // A body that is late gets an answer before; this ends connections that send an unwanted body without end.
+    // A late body is answered before this timeout. It closes connections that send an unread body without end.
     requestTimeout: limits.headerTimeoutMs + 2 * limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(5_000, limits.headerTimeoutMs / 2),
     maxHeaderSize: HEADER_BYTES_MAX,

@@ -22,8 +22,10 @@ export const Frame = {
   CONTINUATION: 9,
 } as const
 
+/** Flags of HTTP/2 frames. */
 export const Flag = { END_STREAM: 1, END_HEADERS: 4, PADDED: 8 } as const
 
+/** The id of the setting. */
 export const INITIAL_WINDOW_SIZE = 4
 
 /** Waits for a condition. */
@@ -53,11 +55,13 @@ export async function serve(exchange: Exchange, handle: () => void | Promise<voi
   }
 }
 
+/** The response to a request. */
 export interface Answer {
   readonly status: number
   readonly body: Buffer
 }
 
+/** Waits for the response on a stream. */
 export function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -71,6 +75,7 @@ export function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   })
 }
 
+/** Sends a request and waits for the response. */
 export function request(client: ClientHttp2Session, path: string, body?: Buffer, user = 'user'): Promise<Answer> {
   const stream = client.request({ ':path': path, ':method': body ? 'POST' : 'GET', 'x-user': user })
   stream.end(body)
@@ -136,6 +141,7 @@ export class Workbench {
   }
 }
 
+/** A frame that was received. */
 export interface ReceivedFrame {
   readonly type: number
   readonly flags: number
@@ -145,6 +151,7 @@ export interface ReceivedFrame {
 
 const FRAME_HEAD_BYTES = 9
 
+/** A connection that speaks HTTP/2 frame by frame. */
 export class RawConnection {
   readonly frames: ReceivedFrame[] = []
   closed = false
@@ -190,6 +197,7 @@ export class RawConnection {
   }
 }
 
+/** Returns the bytes of a frame. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(FRAME_HEAD_BYTES)
   head.writeUIntBE(payload.length, 0, 3)
@@ -206,6 +214,7 @@ export function numberFrame(type: number, stream: number, number: number): Buffe
   return frame(type, 0, stream, payload)
 }
 
+/** Returns a SETTINGS frame. */
 export function settingsFrame(settings: readonly (readonly [number, number])[]): Buffer {
   const payload = Buffer.alloc(6 * settings.length)
   settings.forEach(([id, value], i) => {
@@ -224,15 +233,18 @@ export function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), string(name), string(value)])
 }
 
+/** Returns the header block of a request. */
 export function headerBlock(method = 'GET', path = '/', ...more: Buffer[]): Buffer {
   const fields = [literal(':method', method), literal(':scheme', 'https'), literal(':path', path)]
   return Buffer.concat([...fields, literal(':authority', 'localhost'), ...more])
 }
 
+/** Returns the HEADERS frame of a GET. */
 export function getFrame(stream: number, path = '/'): Buffer {
   return frame(Frame.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, stream, headerBlock('GET', path))
 }
 
+/** Returns the HEADERS frame of a POST, whose body follows. */
 export function postFrame(stream: number): Buffer {
   return frame(Frame.HEADERS, Flag.END_HEADERS, stream, headerBlock('POST'))
 }

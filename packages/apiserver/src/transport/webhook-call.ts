@@ -5,6 +5,7 @@ import { isObject, messageOf, stringify } from '@crosstie/kube'
 
 const ANSWER_MAX = 16 * 1024 * 1024
 
+/** The address of a webhook and its CA. */
 export interface ClientConfig {
   readonly url?: string
   readonly caBundle?: string
@@ -16,7 +17,7 @@ export interface ClientConfig {
   }
 }
 
-/** One webhook's address, with connections that are kept open between calls. */
+/** The address of one webhook, with a pool of connections. */
 export class Endpoint {
   readonly config: ClientConfig
   readonly #agent: Agent
@@ -26,20 +27,21 @@ export class Endpoint {
   constructor(config: ClientConfig) {
     this.config = config
     const ca = config.caBundle ? Buffer.from(config.caBundle, 'base64').toString('utf8') : undefined
-    // Go trusts whatever certificate is in the bundle: many put the webhook's own there, with no authority.
+    // Go trusts any certificate in the bundle. Many bundles hold the certificate of the webhook itself, without an
+    // authority.
     const trust = ca ? { ca, allowPartialTrustChain: true } : {}
     this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ...trust })
   }
 
-  /** Lets go of the connections once calls that are under way have ended. */
+  /** Closes the connections when running calls have ended. */
   close(): void {
     this.#closed = true
     if (this.#calls === 0) this.#agent.destroy()
   }
 
   /**
-   * Posts the review and returns what comes back, parsed. Throws an error
-   * worded like Go's client: people search for these words.
+   * Posts the review and returns the parsed response. Throws an error with the text of Go's client, which users
+   * search for.
    */
   async post(review: unknown, timeoutSeconds: number, signal?: AbortSignal): Promise<unknown> {
     const url = this.#url(timeoutSeconds)
@@ -105,7 +107,7 @@ export class Endpoint {
   }
 }
 
-/** The path as client-go asks for it: `//a/` is `/a`, and a server may well know only that one. */
+/** Cleans the path as client-go does: `//a/` becomes `/a`. */
 function clean(path: string): string {
   return posix.join('/', path).replace(/(?<=.)\/$/, '')
 }
@@ -145,7 +147,7 @@ const statusTexts: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** What client-go says of an answer that is no success. */
+/** Returns the error of client-go for a response that is not a success. */
 function statusWords(status: number, body: string): string {
   const told = statusMessage(body)
   if (told !== undefined) return told
@@ -171,7 +173,7 @@ function statusMessage(body: string): string | undefined {
   return undefined
 }
 
-/** A webhook must answer with an object; Go says so in its own words. */
+/** Returns the response. Throws Go's error when it is not an object. */
 function objectIn(value: unknown): unknown {
   if (typeof value === 'object' && !Array.isArray(value)) return value
   const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value

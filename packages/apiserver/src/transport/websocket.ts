@@ -9,7 +9,7 @@ import { AbuseBudget, type ClientLimits } from './limits.js'
 const VERSION = '13'
 const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
 const NORMAL = 1000
-/** Clients that watch have nothing to say: their messages are dropped. */
+/** Clients of a watch have nothing to send. Their messages are dropped. */
 const MESSAGE_BYTES_MAX = 64 * 1024
 /** Beyond this much unsent data a ping gets no answer. */
 const UNSENT_BYTES_HIGH = 64 * 1024

@@ -1,15 +1,16 @@
 import { badRequest, isObject, messageOf, type StatusError } from '@crosstie/kube'
 import { decodeJson } from '../wire/json.js'
 
-/** Stands for "go on from here at whatever revision is newest". */
+/** The revision of a token that continues at the newest revision. */
 export const INCONSISTENT = -1
 
-/** A token to go on after the key, at the revision. */
+/** Returns a token that continues after the key, at the revision. */
 export function continueAfter(prefix: string, key: string, revision: number): string {
   const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${key.slice(prefix.length)}\u0000` }
   return Buffer.from(JSON.stringify(token)).toString('base64url')
 }
 
+/** Reads a continue token. Throws 400 when it is not valid. */
 export function decodeContinue(prefix: string, token: string): { revision: number; after: string } {
   const { v, rv, start } = parsed(token)
   const version = typeof v === 'string' ? v : ''

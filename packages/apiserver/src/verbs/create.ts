@@ -6,7 +6,7 @@ import { named } from './names.js'
 import { withoutDuplicateOwners } from './owners.js'
 import { reviewStages, stages, write } from './write-path.js'
 
-/** POST: stores a new object, or answers an object of a kind that is a question, such as SubjectAccessReview. */
+/** POST: stores a new object, or answers a review such as SubjectAccessReview. */
 export async function create(engine: Engine, request: WriteRequest, body: Body): Promise<Outcome> {
   const isReview = request.served.definition.strategy.answer !== undefined
   return await write(

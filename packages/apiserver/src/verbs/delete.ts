@@ -7,9 +7,12 @@ import { PreconditionError, type Stored } from '../store/store.js'
 import { awaitDurable, writeDurably } from './durable.js'
 import { toStorage } from './storage.js'
 
+/** The finalizer of foreground deletion. */
 export const FOREGROUND = 'foregroundDeletion'
+/** The finalizer of orphaning deletion. */
 export const ORPHAN = 'orphan'
 
+/** The options of a deletion. */
 export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly orphanDependents?: boolean
@@ -17,15 +20,18 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number
 }
 
-/** An object that is still there waits for its finalizers; one that went leaves a Status. */
+/** An object with finalizers waits. A deleted one is answered with a Status. */
 export type Deletion = { readonly waits: Outcome } | { readonly gone: Outcome; readonly status: Status }
 
-/** DELETE of one object: gone at once, or marked until its finalizers are done. */
+/**
+ * DELETE of one object. It is deleted at once, or marked until its finalizers are removed. Throws 404, 409 for
+ * preconditions, and the refusals of admission.
+ */
 export async function remove(
   engine: Engine,
   request: WriteRequest,
   options: DeleteOptions,
-  /** The name that admission sees: empty for an object that goes with its collection. */
+  /** The name that admission sees. Empty for an object that is deleted with its collection. */
   admittedName = request.name,
 ): Promise<Deletion> {
   const { served, namespace, name } = request
@@ -74,7 +80,7 @@ function success({ served, name }: WriteRequest, { metadata }: KubeObject): Stat
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-/** The object as it is while it waits: when it was deleted, and what garbage collection still has to do. */
+/** Returns the object under deletion: with the time of deletion and the finalizers of garbage collection. */
 function markDeleted(engine: Engine, request: WriteRequest, live: KubeObject, options: DeleteOptions): KubeObject {
   const before = live.metadata.finalizers ?? []
   const finalizers = garbageFinalizers(before, options)

@@ -7,7 +7,7 @@ import { type Listing, type ListParameters, list } from './list.js'
 
 const AT_ONCE = 16
 
-/** DELETE of a collection: each of the selected objects, as if one by one. */
+/** DELETE of a collection: deletes each selected object. */
 export async function removeAll(
   engine: Engine,
   request: WriteRequest,
@@ -24,7 +24,7 @@ export async function removeAll(
         const deletion = await remove(engine, { ...request, namespace, name }, options, '')
         removed.push('waits' in deletion ? deletion.waits : deletion.gone)
       } catch (error) {
-        if (!isNotFound(error)) throw error // Somebody else was faster: fine.
+        if (!isNotFound(error)) throw error // Another client deleted it.
       }
     }
   }

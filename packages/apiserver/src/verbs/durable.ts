@@ -5,9 +5,9 @@ import { StoreWriteError } from '../store/failures.js'
 import { type Change, ObjectTooLargeError, type Write } from '../store/store.js'
 import { encodeProtobuf } from '../wire/protobuf-encode.js'
 
-/** etcd takes requests of 1.5 MiB by default. */
+/** The default request limit of etcd. */
 const OBJECT_BYTES_MAX = 1_572_864
-/** Longer requests do not even leave kube-apiserver, which then has another message. */
+/** kube-apiserver refuses longer requests itself, with another message. */
 const MESSAGE_BYTES_MAX = 2_097_152
 
 /** Resolves when the writes are on disk. Throws 503 when the disk fails. */
@@ -17,12 +17,13 @@ export function writeDurably({ store }: Engine, writes: readonly Write[]): Promi
 
 type Put = Write & { readonly do: 'put' }
 
+/** Options of putDurably. */
 export interface PutOptions {
-  /** Whether an object that is too large may lose its managedFields. False for server-side apply, which is about them. */
+  /** Whether an object that is too large may lose its managedFields. False for server-side apply, which needs them. */
   readonly mayDropOwners: boolean
 }
 
-/** Writes an object durably. Throws 500 when it is larger than etcd would take, with the message of kube-apiserver. */
+/** Writes an object durably. Throws 500 with the message of kube-apiserver when it exceeds the limit of etcd. */
 export function putDurably(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
   return writeDurably(engine, [{ ...put, bytesMax: OBJECT_BYTES_MAX }]).catch((error) => {
     if (error instanceof ObjectTooLargeError) return putLarge(engine, served, put, options)
@@ -30,7 +31,7 @@ export function putDurably(engine: Engine, served: Served, put: Put, options: Pu
   })
 }
 
-/** kube-apiserver stores built-in kinds in protobuf, which is shorter, and tries once more without managedFields. */
+/** kube-apiserver stores built-in kinds as protobuf, which is shorter, and retries once without managedFields. */
 function putLarge(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
   const { managedFields, ...metadata } = put.object.metadata
   const candidates = [put.object]
@@ -54,8 +55,8 @@ function tooLarge(size: number): StatusError {
 }
 
 /**
- * Waits until readers see what writers build on. A client that learns that an object exists, is gone or has changed must
- * find it so, also after a crash.
+ * Waits until the newest accepted state of the key is durable. A client that learns that an object exists, was
+ * deleted or has changed must find it so, even after a crash.
  */
 export async function awaitDurable(engine: Engine, key: string): Promise<void> {
   const { store } = engine

@@ -4,7 +4,7 @@ import type { Request } from '../serving/request.js'
 import type { View } from '../serving/served.js'
 import { checkNotInFuture, parseRevision } from './revision.js'
 
-/** GET of one object: at once, unless somebody else has to convert it. */
+/** GET of one object. Synchronous unless a webhook converts it. Throws 404. */
 export function get(engine: Engine, request: Request, resourceVersion = ''): View | Promise<View> {
   const { served, namespace, name } = request
   checkNotInFuture(engine, parseRevision(resourceVersion))

@@ -7,6 +7,7 @@ import { continueAfter, decodeContinue, INCONSISTENT } from './continue.js'
 import { checkNotInFuture, parseListRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 
+/** The parameters of a list. */
 export interface ListParameters {
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -14,10 +15,11 @@ export interface ListParameters {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: string
-  /** Only to refuse it: it is for watches. */
+  /** Refused: it applies to watches only. */
   readonly sendInitialEvents?: boolean
 }
 
+/** The result of a list. */
 export interface Listing {
   readonly views: readonly View[]
   readonly revision: number
@@ -25,7 +27,7 @@ export interface Listing {
   readonly remaining: number | undefined
 }
 
-/** GET of a collection: everything from one revision, or a page of it. */
+/** GET of a collection: all objects at one revision, or a page of them. Throws 410 for a compacted revision. */
 export async function list(engine: Engine, request: Request, parameters: ListParameters): Promise<Listing> {
   const { served, namespace } = request
   checkMatch(parameters)
@@ -85,7 +87,7 @@ function finish(prefix: string, page: StoredPage, views: readonly View[], paged:
   }
 }
 
-/** "Any revision will do" is answered from memory at once, in one piece. */
+/** A list at any revision is answered from memory at once, in one piece. */
 function limitOf({ limit, resourceVersion }: ListParameters): number | undefined {
   return limit && limit > 0 && resourceVersion !== '0' ? limit : undefined
 }
@@ -99,7 +101,7 @@ function startOf(engine: Engine, prefix: string, parameters: ListParameters): St
   }
   checkNotInFuture(engine, wanted)
   const { resourceVersionMatch: match, limit } = parameters
-  // Before there was resourceVersionMatch, a page at a revision meant exactly that one.
+  // Before resourceVersionMatch existed, a page at a revision was exact.
   const exact = match === 'Exact' || (!match && wanted > 0 && limit !== undefined && limit > 0)
   return { revision: exact ? wanted : undefined, after: undefined }
 }
@@ -113,7 +115,7 @@ function readPage(engine: Engine, prefix: string, range: Start & { limit: number
   }
 }
 
-/** 410, with a token to go on from where the reader stood, at today's revision, if it can live with that. */
+/** Returns 410 with a token that continues from the same position at the newest revision. */
 function expired(prefix: string, after: string | undefined): StatusError {
   if (after === undefined) {
     return new StatusError(410, 'Expired', 'The resourceVersion for the provided list is too old.')

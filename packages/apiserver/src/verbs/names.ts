@@ -4,25 +4,28 @@ import type { WriteRequest } from '../serving/request.js'
 
 const SUFFIX_LENGTH = 5
 const NAME_MAX = 63
-// No vowels and nothing that looks alike: what Kubernetes uses too.
+// The alphabet of Kubernetes: no vowels and no characters that look alike.
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** For create: the object with its final name and namespace; throws when the URL says otherwise. */
+/**
+ * For create: returns the object with its final name and namespace. Throws 400 when the URL names another
+ * namespace.
+ */
 export function named(request: WriteRequest, object: KubeObject): KubeObject {
   const { namespace } = request
   checkNamespace(request, object)
   const { metadata } = object
-  // Without a name it is refused later, together with whatever else is wrong with it.
+  // An object without a name is refused later, together with its other errors.
   const name = metadata.name || generated(metadata.generateName) || ''
   if (name === metadata.name && (metadata.namespace ?? '') === namespace) return object
   const { namespace: _, ...rest } = metadata
   return { ...object, metadata: { ...rest, name, ...(namespace ? { namespace } : {}) } }
 }
 
-/** For update and apply: the object must say who it is, and say what the URL says. */
+/** For update and apply: throws 400 unless name and namespace of the object are those of the URL. */
 export function sameAsUrl(request: WriteRequest, object: KubeObject): KubeObject {
   const { namespace, name: expected } = request
-  // A patch may have taken all of it away.
+  // A patch may have removed metadata.
   const { name, namespace: given } = object.metadata ?? {}
   if (!name)
     throw badRequest(`the name of the object (${expected} based on URL) was undeterminable: name must be provided`)

@@ -2,8 +2,8 @@ import { equal, type KubeObject, type OwnerReference } from '@crosstie/kube'
 import type { WriteRequest } from '../serving/request.js'
 
 /**
- * The object with each owner reference once, and a warning where one was there twice. kube-apiserver removes duplicates from
- * what a create or update sends, and from every object after mutating admission.
+ * Returns the object without duplicate owner references, and adds a warning for duplicates. kube-apiserver removes
+ * them from the bodies of create and update, and from every object after mutating admission.
  */
 export function withoutDuplicateOwners(request: WriteRequest, object: KubeObject, afterMutation: boolean): KubeObject {
   const references = object.metadata.ownerReferences

@@ -21,6 +21,7 @@ import { checkRevision } from './preconditions.js'
 import type { Proposal } from './write-operation.js'
 import { modify } from './write-path.js'
 
+/** The body of a patch. */
 export interface PatchBody extends Body {
   readonly type: PatchType
   readonly force: boolean
@@ -44,7 +45,7 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
   })
 }
 
-/** What a patch makes must still be of the kind. */
+/** Decodes the patched object, which must still be of the kind. Throws 422. */
 function patchedObject(engine: Engine, request: WriteRequest, patched: KubeObject, body: PatchBody): KubeObject {
   const { served } = request
   try {
@@ -60,7 +61,7 @@ function patchedObject(engine: Engine, request: WriteRequest, patched: KubeObjec
   }
 }
 
-/** Go reads what calls itself a Secret as a Secret, and only then finds that it was none that was asked for. */
+/** Go decodes the patched object as the type that it names, and refuses it afterwards. */
 function misread({ registry }: Engine, { served }: WriteRequest, patched: KubeObject): DecodeError {
   const { apiVersion, kind } = patched
   const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' }
@@ -80,7 +81,7 @@ function unregistered(apiVersion: string, kind: string): string {
   return `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:110"`
 }
 
-/** The real server merges strategically between Go values, where a misfit is told by another decoder. */
+/** kube-apiserver applies strategic merge patches to Go values, where another decoder reports mismatches. */
 function conversionError(message: string): string {
   const [, given, wanted] = /cannot unmarshal (\w+) into Go .* of type (\S+)$/.exec(message) ?? []
   if (given === undefined) return message

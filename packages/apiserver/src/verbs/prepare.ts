@@ -19,7 +19,7 @@ export function prepare(operation: WriteOperation): void {
   if (!proposal.ownershipTracked) operation.object = withoutStatus(request, object)
 }
 
-/** Sets the fields that only the server sets, after webhooks had their chance to change them. */
+/** Sets the fields that only the server sets, after webhooks may have changed them. */
 export function setServerFields(operation: WriteOperation): void {
   const { request, live, context } = operation
   const { strategy } = request.served.definition

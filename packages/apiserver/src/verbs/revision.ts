@@ -2,14 +2,17 @@ import { badRequest, quote, StatusError } from '@crosstie/kube'
 import type { Engine } from '../serving/engine.js'
 import { integerFault } from '../wire/integer.js'
 
-/** The revision that a resourceVersion parameter names; 0 when it names none. */
+/**
+ * Returns the revision of a resourceVersion parameter. 0 without one. Throws 500 as kube-apiserver does when it is
+ * not valid.
+ */
 export function parseRevision(resourceVersion: string | undefined): number {
   const fault = resourceVersion && faultOf(resourceVersion)
   if (fault) throw new StatusError(500, '', fault)
   return Number(resourceVersion || 0)
 }
 
-/** For lists, where the real server blames the client. */
+/** As parseRevision, for lists. Throws 400. */
 export function parseListRevision(resourceVersion: string | undefined): number {
   const fault = resourceVersion && faultOf(resourceVersion)
   if (fault) throw badRequest(`invalid resource version: ${fault}`)
@@ -21,7 +24,7 @@ function faultOf(text: string): string | undefined {
   return fault && `resourceVersion: Invalid value: ${quote(text)}: ${fault}`
 }
 
-/** A revision that does not exist yet: the caller has seen another server, or the future. */
+/** Throws 504 for a revision that does not exist yet. The client has seen it on another server. */
 export function checkNotInFuture(engine: Engine, wanted: number): void {
   const current = engine.store.revision
   if (wanted <= current) return

@@ -2,14 +2,14 @@ import { getOwn, isObject, type KubeObject, setOwn } from '@crosstie/kube'
 
 const parts = (path: string) => path.split('.').filter((part) => part !== '')
 
-/** What lies at a `.spec.replicas` style path. */
+/** Returns the value at a path such as `.spec.replicas`. */
 export function valueAt(object: unknown, path: string): unknown {
   let value = object
   for (const part of parts(path)) value = isObject(value) ? getOwn(value, part) : undefined
   return value
 }
 
-/** The object with another value there; shares the rest. */
+/** Returns the object with another value at the path. Other parts are shared. */
 export function withValueAt(object: KubeObject, path: string, value: unknown): KubeObject {
   const copy: Record<string, unknown> = { ...object }
   let place = copy

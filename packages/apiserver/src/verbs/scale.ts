@@ -27,16 +27,18 @@ import { checkRevision } from './preconditions.js'
 import { valueAt, withValueAt } from './scale-path.js'
 import { modify } from './write-path.js'
 
-/** autoscaling/v1 Scale: the replicas of any kind that says where it keeps them. */
+/** GET of the scale subresource: autoscaling/v1 Scale. */
 export async function getScale(engine: Engine, request: Request): Promise<KubeObject> {
   const { object } = await get(engine, request)
   return scaleOf(request, object)
 }
 
+/** PUT of the scale subresource. */
 export async function updateScale(engine: Engine, request: WriteRequest, body: Body): Promise<KubeObject> {
   return await modifyScale(engine, request, () => body.value)
 }
 
+/** PATCH of the scale subresource. */
 export async function patchScale(engine: Engine, request: WriteRequest, body: PatchBody): Promise<KubeObject> {
   const { type, value } = body
   return await modifyScale(
@@ -89,7 +91,7 @@ async function modifyScale(
   return scaleOf(request, outcome.object)
 }
 
-/** The Scale that a client wants, as Go's decoder would leave it. */
+/** Returns the Scale in a body as Go's decoder does. Throws 400 or 422. */
 function checkedScale(request: WriteRequest, scale: unknown, live: KubeObject, patched: boolean): KubeObject {
   if (!isObject(scale)) throw badRequest('the body must be a Scale of autoscaling/v1')
   if (scale['kind'] !== 'Scale' || scale['apiVersion'] !== SCALE) {
@@ -106,7 +108,10 @@ function checkedScale(request: WriteRequest, scale: unknown, live: KubeObject, p
   return { ...(scale as unknown as KubeObject), spec: replicas === 0 ? {} : { replicas } }
 }
 
-/** The real server finds conflicts, but cannot turn what it merged into a Scale again when that changes anything. */
+/**
+ * kube-apiserver detects conflicts, but fails to convert the merged result to a Scale when it differs from the live
+ * one.
+ */
 async function applyScale(
   engine: Engine,
   { fieldManager }: WriteRequest,

@@ -1,7 +1,7 @@
 import { isObject, type KubeObject, parseFieldSelector, parseLabelSelector } from '@crosstie/kube'
 import type { Served } from '../serving/served.js'
 
-/** Which objects of a collection a reader wants. */
+/** The objects that a list or watch selects. */
 export interface Selection {
   readonly everything: boolean
   matches(object: KubeObject): boolean
@@ -9,6 +9,7 @@ export interface Selection {
 
 const all: Selection = { everything: true, matches: () => true }
 
+/** Parses the selectors of a request. Throws 400. */
 export function selectionOf(served: Served, options: { labelSelector?: string; fieldSelector?: string }): Selection {
   if (!options.labelSelector && !options.fieldSelector) return all
   const labels = options.labelSelector ? parseLabelSelector(options.labelSelector) : undefined

@@ -2,7 +2,7 @@ import type { KubeObject } from '@crosstie/kube'
 import type { Engine } from '../serving/engine.js'
 import { type Outcome, unstored, type WriteRequest } from '../serving/request.js'
 
-/** The object in the version that it is kept in. */
+/** Returns the object in the storage version. */
 export async function toStorage(engine: Engine, request: WriteRequest, object: KubeObject): Promise<KubeObject> {
   const { served } = request
   if (served.isStorage) return object
@@ -14,14 +14,14 @@ export async function toStorage(engine: Engine, request: WriteRequest, object: K
   return { ...converted! }
 }
 
-/** What was applied was judged with its nulls; those that the schema does not allow are not stored. */
+/** Removes nulls that the schema does not allow. Applied objects are validated with them and stored without them. */
 export function withoutNulls({ served }: WriteRequest, object: KubeObject): KubeObject {
   return served.definition.strategy.validatesBySchema ? served.schema.dropNulls(object) : object
 }
 
 /**
- * What a dry run comes to: the object as if it had been written and read again. On the way it gets the defaults of the
- * stored version, and those of the status, which the writer could not send.
+ * Returns the outcome of a dry run: the object as if it had been written and read again. It gets the defaults of
+ * the storage version and of status, which the writer could not send.
  */
 export async function imagined(
   engine: Engine,

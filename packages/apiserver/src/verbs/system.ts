@@ -3,13 +3,13 @@ import { authenticated, MASTERS, serviceAccountGroups, serviceAccountUser, type 
 import type { WriteRequest } from '../serving/request.js'
 import type { Served } from '../serving/served.js'
 
-/** Who writes when the server does by itself, and what it is called among managed fields. */
+/** The user and field manager of a write by the server itself. */
 export interface SystemWriter {
   readonly user: UserInfo
   readonly fieldManager: string
 }
 
-/** One of the controllers that kube-controller-manager runs, under its service account. */
+/** Returns the writer of a controller of kube-controller-manager, with its service account. */
 export function controller(name: string): SystemWriter {
   const namespace = 'kube-system'
   const user = { name: serviceAccountUser(namespace, name), groups: serviceAccountGroups(namespace) }
@@ -22,7 +22,7 @@ export const apiServer: SystemWriter = {
   fieldManager: 'kube-apiserver',
 }
 
-/** A write that nobody asked for; an object without a name stands for all of its namespace. */
+/** Returns a write request of the server itself. Without a name it addresses the collection. */
 export function systemRequest(
   writer: SystemWriter,
   served: Served,

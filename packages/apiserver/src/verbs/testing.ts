@@ -46,6 +46,7 @@ const widgets = {
   },
 } as unknown as CustomResourceDefinition
 
+/** An engine for tests. */
 export interface TestEngine extends Engine {
   readonly store: Store
   /** A request of the server itself for a ConfigMap or a Widget in the namespace `default`. */
@@ -93,14 +94,17 @@ export async function testEngine(options: { admission?: Partial<Admission>; cloc
   }
 }
 
+/** Returns the body of a request. */
 export function bodyOf(value: unknown): Body {
   return { value, strictErrors: [] }
 }
 
+/** Returns a ConfigMap. */
 export function configMap(name: string, data: Record<string, string> = {}, metadata: object = {}): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data }
 }
 
+/** Returns a Widget. */
 export function widget(name: string, spec: object = {}, more: object = {}): KubeObject {
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec, ...more }
 }

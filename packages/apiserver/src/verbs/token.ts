@@ -8,10 +8,10 @@ import type { Engine } from '../serving/engine.js'
 import type { Body, WriteRequest } from '../serving/request.js'
 import { Served } from '../serving/served.js'
 
-/** What the body of `serviceaccounts/…/token` is, though the address is that of an account. */
+/** The kind of the body of `serviceaccounts/…/token`. */
 export const tokenRequest = new Served(tokenRequestKind, tokenRequestKind.versions[0]!)
 
-/** POST to a service account's `token` subresource, from body to answer. */
+/** POST to the `token` subresource of a service account. */
 export async function issueToken(
   engine: Engine,
   tokens: ServiceAccountTokens,
@@ -29,7 +29,7 @@ export async function issueToken(
   return answer
 }
 
-/** Admission sees a TokenRequest under the address of the service account. */
+/** Admission reviews a TokenRequest under the URL of the service account. */
 function tokenView(request: WriteRequest): AdmissionView {
   const { group, version, kind } = tokenRequest.type
   return {

@@ -1,14 +1,14 @@
 import type { Engine } from '../serving/engine.js'
 
 /**
- * How long a writer waits for its turn. A webhook that writes the object under review waits for a writer that waits for the
- * webhook: after this time both go on and race.
+ * The maximum time that a writer waits for its turn. A webhook that writes the object under review waits for a
+ * writer that waits for the webhook. After this time both continue and race.
  */
 const WAIT_MAX_MS = 1_000
 
 /**
- * The retries of writers that lost a race for one object. Without an order only one of them wins in each round, and all
- * others did their work in vain.
+ * Orders the retries of writers that lost a race for one object. Without an order only one of them would succeed in
+ * each round, and the work of the others would be wasted.
  */
 class Turns {
   readonly #last = new Map<string, Promise<void>>()
@@ -46,7 +46,7 @@ async function within(promise: Promise<void>, millis: number): Promise<void> {
 
 const turns = new WeakMap<Engine['store'], Turns>()
 
-/** The turns of the writers to one store. */
+/** Returns the turns of the writers to one store. */
 export function turnsOf({ store }: Engine): Turns {
   let known = turns.get(store)
   if (!known) {

@@ -6,6 +6,7 @@ import { type Change, CompactedError, type Stored } from '../store/store.js'
 import { parseRevision } from './revision.js'
 import { type Selection, selectionOf } from './selection.js'
 
+/** The parameters of a watch. */
 export interface WatchParameters {
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -14,22 +15,23 @@ export interface WatchParameters {
   readonly sendInitialEvents?: boolean
 }
 
+/** An event of a watch. */
 export type Happening =
   | {
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
       readonly view: View
-      /** It was there before the watch began. */
+      /** Whether the object existed before the watch started. */
       readonly initial?: boolean
     }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: StatusError }
 
-/** Where happenings go. Called in order; after ERROR nothing follows. */
+/** Receives the events of a watch in order. ERROR is the last. */
 export type Sink = (happening: Happening) => void
 
 /**
- * Follows a collection: what is there (when asked for), then everything that
- * happens to it, until stopped. Returns how to stop.
+ * Watches a collection: sends the existing objects on request, then every change. Returns the function that stops
+ * the watch.
  */
 export function watch(engine: Engine, request: Request, parameters: WatchParameters, sink: Sink): () => void {
   const { served, namespace } = request
@@ -48,12 +50,12 @@ export function watch(engine: Engine, request: Request, parameters: WatchParamet
   }
 }
 
-// What is under way when a CRD changes may still end well, as on the real server.
+// Requests that run while a CRD changes may still succeed, as on kube-apiserver.
 const OUTDATED_MS = 1_000
 
 /**
- * Calls back when a watch should end since the CRD of its kind has changed or is gone: whoever watches comes back and
- * sees the kind as it is now. Returns how to stop caring.
+ * Calls `end` when a watch should end because the CRD of its kind changed or was deleted. The client then watches
+ * the kind in its new form. Returns the function that unsubscribes.
  */
 export function whenOutdated(engine: Engine, { definition }: Served, end: () => void): () => void {
   const { group, names, identity } = definition
@@ -71,7 +73,7 @@ export function whenOutdated(engine: Engine, { definition }: Served, end: () => 
   }
 }
 
-/** A revision that is yet to come is waited for: what happens before it was asked not to be told. */
+/** A watch may start at a revision that does not exist yet. Changes up to it are not sent. */
 function followFrom(engine: Engine, prefix: string, from: number, listener: (change: Change) => void): () => void {
   const current = engine.store.revision
   if (from <= current) return engine.hub.follow(prefix, from, listener)
@@ -94,7 +96,7 @@ class Watcher {
   readonly #namespace: string
   readonly #selection: Selection
   readonly #sink: Sink
-  // Kinds converted elsewhere answer later; what comes after must wait its turn.
+  // Conversion by a webhook is asynchronous. Later events wait for it.
   #behind: Promise<void> | undefined
 
   constructor(served: Served, namespace: string, selection: Selection, sink: Sink) {
@@ -130,7 +132,7 @@ class Watcher {
     this.#inTurn(both, ([ready, past]) => this.#selected(change, ready, past))
   }
 
-  /** Coming into a selection looks like a birth, leaving it like a death. */
+  /** An object that enters the selection is ADDED, and one that leaves it is DELETED. */
   #selected(change: Change, view: View, old: View | undefined): void {
     const was = old !== undefined && this.#selection.matches(old.object)
     const is = change.type !== 'DELETED' && this.#selection.matches(view.object)

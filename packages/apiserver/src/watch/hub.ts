@@ -1,9 +1,9 @@
 import type { Change, Store } from '../store/store.js'
 
-/** Gets every durable change of one kind, in order. It must not throw and must not wait. */
+/** Receives every durable change of one kind in order. It must neither throw nor block. */
 export type Listener = (change: Change) => void
 
-/** Hands every durable change to those who watch its kind. */
+/** Delivers durable changes to the watchers of each kind. */
 export class Hub {
   readonly #store: Store
   readonly #listeners = new Map<string, Set<Listener>>()
@@ -17,9 +17,9 @@ export class Hub {
   }
 
   /**
-   * Calls back with all changes of the kind after the revision: those that
-   * already happened right now, the others as they become durable. Nothing falls
-   * in between, since both run in one turn. Throws CompactedError.
+   * Calls the listener with all changes of the kind after the revision: past ones at once, later ones when they
+   * become durable. No change is missed, because both happen in one turn of the event loop. Throws CompactedError.
+   * Returns the function that unsubscribes.
    */
   follow(prefix: string, after: number, listener: Listener): () => void {
     for (const change of this.#store.changesSince(after, prefix)) listener(change)
@@ -47,7 +47,7 @@ export class Hub {
   }
 
   #publish(change: Change): void {
-    // Keys are `/group/resource/...`: the third slash ends the kind's prefix.
+    // Keys have the form `/group/resource/...`. The third slash ends the prefix of the kind.
     const end = change.key.indexOf('/', change.key.indexOf('/', 1) + 1)
     const listeners = this.#listeners.get(change.key.slice(0, end + 1))
     if (listeners) for (const listener of listeners) listener(change)

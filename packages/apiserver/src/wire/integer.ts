@@ -1,9 +1,9 @@
 import { quote } from '@crosstie/kube'
 
-/** No number of 64 bits has more. Longer texts are not even read: that would take time. */
+/** A 64-bit number has no more digits. Longer texts are not parsed. */
 const DIGITS_MAX = 20
 
-/** Go's complaint about a text that is to be a whole number of 64 bits; undefined when it is one. */
+/** Returns Go's error for a text that is not a 64-bit integer. Undefined when it is one. */
 export function integerFault(text: string, how: 'ParseInt' | 'ParseUint'): string | undefined {
   const signed = how === 'ParseInt'
   const complaint = (why: string) => `strconv.${how}: parsing ${quote(text)}: ${why}`

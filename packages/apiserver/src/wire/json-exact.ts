@@ -12,15 +12,14 @@ const INT64_MIN = -(2n ** 63n)
 interface Frame {
   readonly container: Json[] | Record<string, Json>
   readonly isArray: boolean
-  /** Where this container sits, as strict decoding writes it. */
+  /** The path of this container, as strict decoding writes it. */
   readonly path: string
   key: string
 }
 
 /**
- * Reads JSON one character at a time: slower than JSON.parse, but exact about
- * integers, repeated fields and where a fault is. It keeps its own stack, so that
- * nesting cannot exhaust the machine's.
+ * Parses JSON one character at a time. This is slower than JSON.parse, but exact about integers, duplicate fields
+ * and the position of errors. It has its own stack, so that nesting cannot exhaust that of the engine.
  */
 export function parseExactly(text: string): { value: Json; duplicates: readonly string[] } {
   return new ExactParser(text).parse()
@@ -40,7 +39,7 @@ class ExactParser {
     for (;;) {
       let value = this.#beginValue()
       if (value === undefined) continue
-      // A finished value may finish the containers around it, too.
+      // A complete value may complete the containers around it, too.
       for (;;) {
         const frame = this.#stack.at(-1)
         if (!frame) return this.#end(value)
@@ -58,7 +57,7 @@ class ExactParser {
     return { value, duplicates: [...this.#duplicates] }
   }
 
-  /** The value that starts here, or undefined if a container with members was entered. */
+  /** Returns the value that starts here. Undefined when a container with members was entered. */
   #beginValue(): Json | undefined {
     this.#skipSpace()
     const char = this.#text[this.#at]
@@ -178,7 +177,7 @@ class ExactParser {
     }
     this.#at++
     if (!escaped) return this.#text.slice(start + 1, this.#at - 1)
-    // Through UTF-8, where a lone surrogate becomes U+FFFD, as in Go.
+    // Through UTF-8, where an unpaired surrogate becomes U+FFFD, as in Go.
     return Buffer.from(JSON.parse(this.#text.slice(start, this.#at)) as string).toString()
   }
 
@@ -227,7 +226,7 @@ function numberOf(literal: string, integral: boolean): Json {
 
 const isDigit = (char: string): boolean => char >= '0' && char <= '9'
 
-/** Go looks at bytes: of a character beyond ASCII it names the first one, read as Latin-1. */
+/** Go reports bytes: for a character beyond ASCII it names the first byte, read as Latin-1. */
 function firstByte(point: number): string {
   return point < 0x80 ? String.fromCodePoint(point) : String.fromCharCode(Buffer.from(String.fromCodePoint(point))[0]!)
 }

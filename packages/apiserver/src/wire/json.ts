@@ -2,26 +2,27 @@ import type { Json } from '@crosstie/kube'
 import { parseExactly } from './json-exact.js'
 import { checkFieldCount } from './limits.js'
 
-/** What a body said, and the fields it said twice (`metadata.name`), as strict decoding reports them. */
+/** The value of a body and its duplicate fields (`metadata.name`), as strict decoding reports them. */
 export interface Decoded {
   readonly value: Json
   readonly duplicates: readonly string[]
 }
 
+/** Options of decodeJson. */
 export interface DecodeOptions {
-  /** Look for fields that appear twice. Otherwise the last one silently wins. */
+  /** Reports duplicate fields. Otherwise the last one silently wins. */
   readonly strict?: boolean
-  /** Refuse more fields than a request may have, before they are read. */
+  /** Refuses more fields than a request may have, before they are parsed. */
   readonly limited?: boolean
 }
 
 const none: readonly string[] = []
 
 /**
- * Reads JSON as kube-apiserver does: integers keep their int64 value, duplicate
- * fields are known, nesting is limited. Throws a JsonSyntaxError with Go's wording.
+ * Parses JSON as kube-apiserver does: integers keep their int64 value, duplicate fields are reported, and nesting
+ * is limited. Throws a JsonSyntaxError with Go's message.
  *
- * JSON.parse does the work; a scan of the text decides whether it can be trusted to.
+ * JSON.parse does the work. A scan of the text decides whether its result is exact.
  */
 export function decodeJson(input: Uint8Array | string, options: DecodeOptions = {}): Decoded {
   const text = typeof input === 'string' ? input : utf8(input)
@@ -32,10 +33,10 @@ export function decodeJson(input: Uint8Array | string, options: DecodeOptions = 
   try {
     value = JSON.parse(text) as Json
   } catch {
-    // The exact parser finds the same fault and words it as Go would.
+    // The exact parser finds the same error and has Go's message.
     return parseExactly(text)
   }
-  // Every colon outside of a string belongs to one member; if fewer members arrived, one was said twice.
+  // Every colon outside of a string belongs to one member. When there are fewer members, one is a duplicate.
   if (options.strict && countMembers(value) !== members) return parseExactly(text)
   return { value, duplicates: none }
 }
@@ -45,14 +46,14 @@ function utf8(bytes: Uint8Array): string {
 }
 
 const NEEDS_EXACT = -1
-/** Deeper than this, the exact parser counts and words the refusal. */
+/** Beyond this depth the exact parser counts levels and refuses. */
 const DEPTH_UNSUSPICIOUS = 500
 /** 2^53 has 16 digits: shorter integers are exact. */
 const DIGITS_EXACT = 15
 
-/** Counts members, or says that JSON.parse would lose something. */
+/** Counts members, or reports that JSON.parse would lose information. */
 function scan(text: string): number {
-  // A lone surrogate becomes U+FFFD in Go, but would survive JSON.parse.
+  // An unpaired surrogate becomes U+FFFD in Go, but would survive JSON.parse.
   if (text.includes('\\ud') || text.includes('\\uD')) return NEEDS_EXACT
   let members = 0
   let depth = 0
@@ -73,14 +74,14 @@ function scan(text: string): number {
     else if (code === 123 || code === 91) {
       if (++depth > DEPTH_UNSUSPICIOUS) return NEEDS_EXACT
     } else if (code === 125 || code === 93) depth--
-    // Go has no negative zero among its integers.
+    // Go's integers have no negative zero.
     else if (code === 45 && text.charCodeAt(i + 1) === 48) return NEEDS_EXACT
   }
   return members
 }
 
 function endOfString(text: string, start: number): number {
-  // The engine finds the next quote much faster than a loop; only escapes need a closer look.
+  // indexOf finds the next quote much faster than a loop. Only escapes need a check.
   const quote = text.indexOf('"', start + 1)
   if (quote < 0 || text.charCodeAt(quote - 1) !== 92) return quote
   for (let i = start + 1; i < text.length; i++) {

@@ -1,6 +1,6 @@
 const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COMMA] = Buffer.from('"\\{}[],')
 
-/** Where the JSON of one member lies in an object's JSON, which must be without spaces: from, to. */
+/** Returns the start and end of the JSON of one member. The JSON of the object must have no spaces. */
 export function memberOf(json: Buffer, quotedName: Buffer): readonly [number, number] | undefined {
   let at = 1
   while (at < json.length && json[at] === QUOTE) {
@@ -14,7 +14,7 @@ export function memberOf(json: Buffer, quotedName: Buffer): readonly [number, nu
   return undefined
 }
 
-/** @param at Of the opening quote. */
+/** @param at The position of the opening quote. */
 function afterString(json: Uint8Array, at: number): number {
   let i = at + 1
   while (i < json.length && json[i] !== QUOTE) i += json[i] === BACKSLASH ? 2 : 1
@@ -33,7 +33,7 @@ function afterValue(json: Uint8Array, at: number): number {
     }
     if (byte === OPEN || byte === OPEN_LIST) depth++
     else if (byte === CLOSE || byte === CLOSE_LIST) {
-      if (depth === 0) return i // The end of what the value is in.
+      if (depth === 0) return i // The end of the enclosing value.
       if (--depth === 0) return i + 1
     } else if (byte === COMMA && depth === 0) return i
     i++

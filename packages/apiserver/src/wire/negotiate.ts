@@ -1,13 +1,17 @@
 import { type GroupVersionKind, StatusError } from '@crosstie/kube'
 
+/** JSON. */
 export const JSON_TYPE = 'application/json'
+/** YAML. */
 export const YAML_TYPE = 'application/yaml'
+/** Protobuf. */
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
-/** What bodies may be written in, and what errors list. */
+/** The content types of bodies, in the order of error messages. */
 export const mediaTypes = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE] as const
+/** A content type of bodies. */
 export type MediaType = (typeof mediaTypes)[number]
 
-/** How a request wants to be answered. */
+/** The negotiated form of a response. */
 export interface Accepted {
   readonly mediaType: MediaType
   /** `;as=Table;v=v1;g=meta.k8s.io`: another kind in place of the object. */
@@ -15,13 +19,13 @@ export interface Accepted {
   readonly pretty: boolean
 }
 
-/** What an endpoint can answer with. */
+/** The forms that an endpoint offers. */
 export interface Offer {
-  /** The types that can be written; others count as not acceptable. */
+  /** The content types that can be written. Others are not acceptable. */
   readonly writes: readonly MediaType[]
-  /** May the answer be turned into this kind? Undefined asks about the plain answer. */
+  /** Whether the response can have this kind. Undefined stands for the plain response. */
   transforms(as: GroupVersionKind | undefined, mediaType: MediaType): boolean
-  /** A watch: YAML has no stream, and the refusal lists stream types. */
+  /** A watch. YAML has no stream, and the error lists stream types. */
   readonly stream?: boolean
 }
 
@@ -31,7 +35,7 @@ const isPartial = ({ kind }: GroupVersionKind): boolean =>
 const isMeta = ({ group, version }: GroupVersionKind): boolean =>
   group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')
 
-/** Objects, lists and watches: plain, as metadata only, or as a Table unless the kind has none. */
+/** Returns the offer of objects, lists and watches: plain, as metadata, or as a Table unless the kind has none. */
 export function resourceOffer({
   stream = false,
   tables = true,
@@ -51,21 +55,21 @@ export function resourceOffer({
   }
 }
 
-/** Endpoints whose answer has one form only, such as `/version` or unaggregated discovery. */
+/** The offer of endpoints whose response has one form only, such as `/version` or unaggregated discovery. */
 export const plainOffer: Offer = { writes: [JSON_TYPE, YAML_TYPE], transforms: (as) => as === undefined }
 
-/** `/api` and `/apis`, when the client knows aggregated discovery. */
+/** The offer of `/api` and `/apis` for clients that support aggregated discovery. */
 export const aggregatedDiscoveryOffer: Offer = {
   writes: [JSON_TYPE],
   transforms: (as) => as?.group === 'apidiscovery.k8s.io' && as.version === 'v2' && as.kind === 'APIGroupDiscoveryList',
 }
 
-/** The best answer that the endpoint offers and the Accept header allows, or undefined. */
+/** Returns the best form that the endpoint offers and the Accept header allows. Undefined when there is none. */
 export function tryNegotiate(accept: string | undefined, offer: Offer): Accepted | undefined {
   if (accept === undefined || accept === '') {
     return offer.transforms(undefined, JSON_TYPE) ? { mediaType: JSON_TYPE, pretty: false } : undefined
   }
-  // What nearly every client sends that wants plain JSON.
+  // Almost every client that wants plain JSON sends this.
   if (accept === JSON_TYPE && offer.transforms(undefined, JSON_TYPE)) return { mediaType: JSON_TYPE, pretty: false }
   for (const clause of parseAccept(accept)) {
     for (const mediaType of mediaTypes) {
@@ -77,7 +81,7 @@ export function tryNegotiate(accept: string | undefined, offer: Offer): Accepted
   return undefined
 }
 
-/** As tryNegotiate, but refuses with 406. */
+/** As tryNegotiate, but throws 406. */
 export function negotiate(accept: string | undefined, offer: Offer): Accepted {
   const accepted = tryNegotiate(accept, offer)
   if (accepted && !(offer.stream && accepted.mediaType === YAML_TYPE)) return accepted
@@ -85,9 +89,13 @@ export function negotiate(accept: string | undefined, offer: Offer): Accepted {
   throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${list.join(', ')}`)
 }
 
+/** The content types of streams. */
 export const streamTypes = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
 
-/** The type of a request's body. No Content-Type means JSON. Refuses with 415, listing what is supported. */
+/**
+ * Returns the content type of a body. Without a Content-Type header it is JSON. Throws 415 with the supported
+ * types.
+ */
 export function bodyType<T extends string = MediaType>(
   contentType: string | undefined,
   supported: readonly T[] = mediaTypes as unknown as readonly T[],
@@ -98,6 +106,7 @@ export function bodyType<T extends string = MediaType>(
   throw unsupportedMediaType(supported)
 }
 
+/** Returns a 415 with the supported types. */
 export function unsupportedMediaType(supported: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`
   return new StatusError(415, 'UnsupportedMediaType', message)

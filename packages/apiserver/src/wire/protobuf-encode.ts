@@ -11,7 +11,7 @@ const SCHEMA = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSch
 type Numbered = Pick<GoField, 'name' | 'type' | 'numbers'>
 type Draft = { readonly [key: string]: Json | undefined }
 
-/** An object of a built-in kind, a list of them, or a Status, as `application/vnd.kubernetes.protobuf`. */
+/** Encodes an object of a built-in kind, a list of them, or a Status as `application/vnd.kubernetes.protobuf`. */
 export function encodeProtobuf(value: unknown): Buffer {
   const object = value as Draft
   const { apiVersion = 'v1', kind = '' } = object as { apiVersion?: string; kind?: string }
@@ -27,7 +27,7 @@ export function encodeProtobuf(value: unknown): Buffer {
   return writer.finish()
 }
 
-/** One happening of a watch: its length, then a message of what happened and to what. */
+/** Encodes one event of a watch with its length. */
 export function encodeWatchFrame(type: string, object: unknown): Buffer {
   const event = encodeWatchEvent(type, object)
   const frame = Buffer.allocUnsafe(4 + event.length)
@@ -36,6 +36,7 @@ export function encodeWatchFrame(type: string, object: unknown): Buffer {
   return frame
 }
 
+/** Encodes one event of a watch without its length. */
 export function encodeWatchEvent(type: string, object: unknown): Uint8Array {
   const writer = new Writer()
   writer.text(1, type)
@@ -43,7 +44,7 @@ export function encodeWatchEvent(type: string, object: unknown): Uint8Array {
   return writer.finish()
 }
 
-/** Told in the words of the core group, though they are no part of it. */
+/** These kinds are encoded with the core version, although they are not part of the core group. */
 const metaKinds = new Set(['Status', 'APIVersions', 'APIGroupList', 'APIGroup', 'APIResourceList'])
 
 function modelFor(apiVersion: string, kind: string): string | undefined {
@@ -60,7 +61,7 @@ function writeObject(writer: Writer, apiVersion: string, kind: string, object: D
   else writeListObject(writer, apiVersion, kind, object)
 }
 
-/** All lists are alike. */
+/** All lists have the same encoding. */
 function writeListObject(writer: Writer, apiVersion: string, kind: string, object: Draft): void {
   const itemModel = modelFor(apiVersion, kind.replace(/List$/, ''))
   if (!itemModel) throw new Error(`no protobuf message is known for ${apiVersion} ${kind}`)
@@ -74,7 +75,7 @@ function writeMessage(writer: Writer, model: string, object: Draft): void {
   writeFields(writer, goStruct(model).fields, object)
 }
 
-/** Fields of embedded structs are messages of their own, however deep. */
+/** Fields of embedded structs are nested messages at any depth. */
 function writeFields(writer: Writer, fields: readonly Numbered[], object: Draft): void {
   const embedded = new Map<number, Numbered[]>()
   for (const { name, type, numbers } of fields) {

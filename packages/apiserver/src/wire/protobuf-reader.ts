@@ -1,16 +1,19 @@
 import { JsonSyntaxError } from './json-exact.js'
 
-/** A body that is no protobuf message, or none of a kind the server knows. */
+/** The body is not a protobuf message, or its kind is unknown. */
 export class ProtobufError extends JsonSyntaxError {
   override readonly name = 'ProtobufError'
 }
 
+/** The wire type of integers. */
 export const WIRE_VARINT = 0
+/** The wire type of 64-bit values. */
 export const WIRE_64_BITS = 1
+/** The wire type of bytes, texts and messages. */
 export const WIRE_BYTES = 2
 const WIRE_32_BITS = 5
 
-/** Reads the parts of one message, in order. Every method throws a ProtobufError at the end of the bytes. */
+/** Reads the parts of one message in order. Every method throws a ProtobufError at the end of the bytes. */
 export class Reader {
   readonly #bytes: Buffer
   readonly #end: number
@@ -37,7 +40,7 @@ export class Reader {
     return this.integer() !== 0
   }
 
-  /** A signed integer: a number where that is exact, a bigint beyond. */
+  /** Reads a signed integer: a number when that is exact, a bigint otherwise. */
   integer(): number | bigint {
     const start = this.#at
     let value = 0
@@ -54,7 +57,7 @@ export class Reader {
     return this.#bytes.readDoubleLE(this.#advance(8))
   }
 
-  /** The message that stands here, as a reader of its own. */
+  /** Reads a nested message as a reader of its own. */
   message(): Reader {
     const length = this.#small()
     const at = this.#advance(length)
@@ -81,7 +84,7 @@ export class Reader {
     else throw new ProtobufError(`proto: illegal wireType ${wire}`)
   }
 
-  /** Tags and lengths. */
+  /** Reads tags and lengths. */
   #small(): number {
     const value = this.integer()
     if (typeof value === 'bigint' || value < 0) throw new ProtobufError('proto: integer overflow')

@@ -3,12 +3,12 @@ import { WIRE_64_BITS, WIRE_BYTES, WIRE_VARINT } from './protobuf-reader.js'
 const FIRST_BYTES = 1024
 const VARINT_BYTES_MAX = 10
 
-/** Puts one message together, part by part. */
+/** Encodes one message, part by part. */
 export class Writer {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES)
   #at = 0
 
-  /** What was written so far; a copy that nobody else holds. */
+  /** Returns a copy of the bytes written so far. */
   finish(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#at))
   }
@@ -51,7 +51,10 @@ export class Writer {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at)
   }
 
-  /** A message inside of this one. Its length comes first and is known last: most fit into the byte that is kept free. */
+  /**
+   * Writes a nested message. Its length comes first and is known last. Most lengths fit into the byte that is
+   * reserved.
+   */
   message(number: number, fill: (writer: Writer) => void): void {
     this.#tag(number, WIRE_BYTES)
     this.#room(1)

@@ -12,17 +12,17 @@ export { ProtobufError } from './protobuf-reader.js'
 const MAGIC = [0x6b, 0x38, 0x73, 0x00]
 
 /**
- * Reads an `application/vnd.kubernetes.protobuf` body of a built-in kind; the result
- * is what the JSON body of the same object would be. Throws a ProtobufError.
+ * Decodes an `application/vnd.kubernetes.protobuf` body of a built-in kind. The result equals the JSON body of the
+ * same object. Throws a ProtobufError.
  */
 export function decodeProtobuf(bytes: Uint8Array): Decoded {
   try {
     const value = decodeValue(bytes)
-    // One message is several levels of JSON, and some hold JSON of their own.
+    // One message is several levels of JSON, and some contain JSON themselves.
     if (nestsTooDeep(value)) throw tooDeep()
     return { value, duplicates: [] }
   } catch (error) {
-    // JSON inside of it may be broken, and its values may not fit the type.
+    // Embedded JSON may be invalid, and its values may not match the type.
     if (!(error instanceof JsonSyntaxError || error instanceof TypedDecodeError)) throw error
     throw error instanceof ProtobufError ? error : new ProtobufError(error.message)
   }
@@ -74,7 +74,7 @@ function readTypeMeta(reader: Reader, envelope: Envelope): void {
   }
 }
 
-/** Fields of a message by number; embedded structs are messages whose fields land in the same object. */
+/** Fields of a message by number. Fields of embedded structs become fields of the same object. */
 interface Message {
   readonly fields: Map<number, { readonly name: string; readonly type: GoType }>
   readonly embedded: Map<number, Message>
@@ -162,7 +162,10 @@ function readField(type: GoType, wire: number, reader: Reader, sofar: Json | und
   }
 }
 
-/** A list of texts with a name of its own, such as ExtraValue, is a message around the list. One of messages is none. */
+/**
+ * Whether a list of texts with a name of its own, such as ExtraValue, is wrapped in a message. A list of messages
+ * is not wrapped.
+ */
 export const isMessageList = ({ of, go }: { readonly of: GoType; readonly go: string }): boolean =>
   of.kind === 'string' && !go.startsWith('[]')
 
@@ -200,7 +203,7 @@ function readTime(reader: Reader): { seconds: number; nanos: number } {
   return { seconds, nanos }
 }
 
-/** RFC 3339 for years that have four digits; others cannot be said in JSON either. */
+/** Formats RFC 3339 for years with four digits. Other years have no JSON form. */
 function timeText(seconds: number, micros: number | undefined): Json {
   const date = new Date(seconds * 1000)
   if (Number.isNaN(date.getTime())) throw new ProtobufError('time is out of range')
@@ -219,7 +222,7 @@ function readRaw(reader: Reader): Json {
 
 const SCHEMA_MODEL = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
 
-/** A schema, or something else: which numbers mean what differs between the three. */
+/** Reads a schema or the alternative. The meaning of field numbers differs between the three types. */
 function readEither(
   reader: Reader,
   depth: number,

@@ -1,7 +1,6 @@
 /**
- * Memory of the last long answer, for the next one. V8 counts such memory as its
- * own until it collects, and collects early because of it: a list of megabytes
- * every second would keep the collector busier than the lists themselves.
+ * Reuses the memory of the last long response. V8 counts such memory as its own until it is collected, so a list of
+ * megabytes every second would keep the garbage collector busier than the lists themselves.
  */
 class Spare {
   #memory: Buffer | undefined
@@ -28,18 +27,18 @@ const SPARE_BYTES_MAX = 32 << 20
 const SPARE_MS = 10_000
 const spare = new Spare()
 
-/** Puts a long answer together in one piece of memory, instead of from thousands of small ones. */
+/** Assembles a long response in one buffer instead of thousands of small ones. */
 export class Writer {
   #memory: Buffer
   #length = 0
 
-  /** @param expected About how many bytes there will be. */
+  /** @param expected The approximate number of bytes. */
   constructor(expected: number) {
     this.#memory = spare.take(expected)
   }
 
   text(text: string): void {
-    this.#reserve(text.length * 3) // UTF-8 takes no more than that.
+    this.#reserve(text.length * 3) // The UTF-8 form is never longer.
     this.#length += this.#memory.write(text, this.#length)
   }
 
@@ -49,12 +48,15 @@ export class Writer {
     this.#length += to - from
   }
 
-  /** Good until `release`. */
+  /** Valid until `release`. */
   get bytes(): Buffer {
     return this.#memory.subarray(0, this.#length)
   }
 
-  /** To be called at most once, when nobody reads the bytes any more. When in doubt, never: then they are collected. */
+  /**
+   * Reuses the memory. Call it at most once, when the bytes are no longer read. Without a call the memory is
+   * garbage collected.
+   */
   release(): void {
     spare.keep(this.#memory)
   }

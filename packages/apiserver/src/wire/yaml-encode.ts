@@ -5,7 +5,10 @@ const WIDTH = 80
 const INDENT = 2
 const SIMPLE_KEY_MAX = 128
 
-/** YAML as kube-apiserver writes it (go-yaml): keys sorted, lists not indented, long lines folded. */
+/**
+ * Encodes YAML as kube-apiserver does (go-yaml): keys are sorted, lists are not indented, and long lines are
+ * folded.
+ */
 export function encodeYaml(value: Json): string {
   const writer = new Writer()
   writer.document(value)
@@ -100,7 +103,7 @@ class Writer {
     else this.#doubleQuoted(text, indent, isKey)
   }
 
-  /** Plain or single-quoted: a lone space beyond the width becomes a line break. */
+  /** Plain or single-quoted style: a single space beyond the width becomes a line break. */
   #folded(text: string, indent: number, isKey: boolean, quote: string): void {
     this.#put(quote)
     const chars = [...text]
@@ -172,11 +175,11 @@ interface Shape {
   readonly block: boolean
 }
 
-/** In which styles a text can be written without changing it. */
+/** Returns the styles in which a text can be written unchanged. */
 function analyze(text: string): Shape {
   if (text === '') return { plain: true, singleQuoted: true, block: false }
   const chars = [...text]
-  // go-yaml writes the rarer line breaks as they are and loses them on the way back; quoting keeps them.
+  // go-yaml writes rare line breaks unquoted and loses them on reading. Quotes preserve them.
   const special = chars.some((char) => !isPrintable(char) || (char !== '\n' && isBreak(char)))
   const breaks = chars.some(isBreak)
   const spaceBreak = / [\n\r\u0085\u2028\u2029]/.test(text)
@@ -234,7 +237,7 @@ function formatNumber(value: number): string {
   return `${digits}e${sign}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
-/** Numbers inside of keys compare by value, letters come after everything else: go-yaml's order. */
+/** The key order of go-yaml: numbers inside of keys compare by value, and letters come last. */
 function compareKeys(a: string, b: string): number {
   const [left, right] = [[...a], [...b]]
   const at = left.findIndex((char, i) => i >= right.length || char !== right[i])

@@ -16,8 +16,8 @@ const timestampPattern =
   /^\d{4}-\d{1,2}-\d{1,2}([Tt]\d{1,2}:\d{1,2}:\d{1,2}([.,]\d+)?(Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}([.,]\d+)?)?$/
 
 /**
- * What a plain scalar means: YAML 1.1 as go-yaml reads it, so `yes` is true and
- * `0777` is 511. Times stay text.
+ * Returns the value of a plain scalar: YAML 1.1 as go-yaml reads it, so `yes` is true and `0777` is 511. Times stay
+ * text.
  */
 export function resolvePlain(text: string): Json {
   if (named.has(text)) return named.get(text)!
@@ -32,7 +32,7 @@ export function resolvePlain(text: string): Json {
 
 function parseFloat64(text: string): number | undefined {
   const value = floatPattern.test(text) ? Number(text) : Number.NaN
-  // Through JSON, negative zero would lose its sign.
+  // JSON would lose the sign of negative zero.
   return Number.isFinite(value) ? (value === 0 ? 0 : value) : undefined
 }
 
@@ -53,13 +53,16 @@ function parseInteger(text: string): number | bigint | undefined {
   if (value < INT64_MIN || value > UINT64_MAX) return undefined
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number
-  // JSON readers take what is beyond int64 for a float.
+  // JSON decoders read integers beyond int64 as floats.
   return value >= 2n ** 63n ? number : value
 }
 
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
 
-/** Would a reader take this text for itself, or for a number, a boolean, a time, a merge? (go-yaml forgets the last.) */
+/**
+ * Whether a reader takes the plain text as itself, and not as a number, boolean, time or merge key. go-yaml does
+ * not check the last.
+ */
 export function readsAsText(text: string): boolean {
   return text !== '<<' && !isTimestamp(text) && resolvePlain(text) === text && !base60.test(text)
 }

@@ -21,20 +21,21 @@ import { resolvePlain } from './yaml-scalar.js'
 
 export { encodeYaml } from './yaml-encode.js'
 
-/** A body that is no YAML, or none that JSON could say. The message is like go-yaml's. */
+/** The body is not YAML, or has no JSON form. The message resembles that of go-yaml. */
 export class YamlError extends JsonSyntaxError {
   override readonly name = 'YamlError'
 }
 
+/** A decoded YAML document. */
 export interface DecodedYaml {
   readonly value: Json
-  /** What strict decoding complains about, in full: keys that appear twice. */
+  /** The complaints of strict decoding: duplicate keys. */
   readonly strictErrors: readonly string[]
 }
 
 /**
- * Reads the first document as kube-apiserver does (sigs.k8s.io/yaml): YAML 1.1
- * words, anchors and merge keys with limits, keys that are no text become text.
+ * Decodes the first document as kube-apiserver does (sigs.k8s.io/yaml): YAML 1.1 scalars, anchors and merge keys
+ * with limits, and keys converted to text. Throws a YamlError.
  */
 export function decodeYaml(input: Uint8Array | string, options: DecodeOptions = {}): DecodedYaml {
   const text = typeof input === 'string' ? input : Buffer.from(input).toString('utf8')
@@ -44,7 +45,7 @@ export function decodeYaml(input: Uint8Array | string, options: DecodeOptions = 
   return new Decoder(firstDocument(text), options).decode()
 }
 
-/** Most YAML that machines send is JSON. Repeated keys are worded by the YAML reader. */
+/** Most YAML that programs send is JSON. The YAML decoder reports duplicate keys. */
 function decodeAsJson(text: string, { limited }: DecodeOptions): DecodedYaml | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   try {
@@ -56,7 +57,7 @@ function decodeAsJson(text: string, { limited }: DecodeOptions): DecodedYaml | u
   }
 }
 
-/** What follows the first document is never looked at. */
+/** Ignores everything after the first document. */
 function firstDocument(text: string): string {
   for (const mark of text.matchAll(/^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm)) {
     const before = text.slice(0, mark.index)
@@ -66,7 +67,7 @@ function firstDocument(text: string): string {
   return text
 }
 
-/** Nobody reads more, and each costs a look at all the text. */
+/** The maximum number of complaints. Each costs a scan of the text. */
 const COMPLAINTS_MAX = 100
 
 class Decoder {
@@ -74,7 +75,7 @@ class Decoder {
   readonly #strict: boolean
   readonly #limited: boolean
   readonly #anchors = new Map<string, number>()
-  /** Where the sequences and mappings start that are being read. */
+  /** The start positions of open sequences and mappings. */
   readonly #reading = new Set<number>()
   readonly #complaints: string[] = []
   #events: readonly Event[] = []
@@ -83,7 +84,7 @@ class Decoder {
   #fields = 0
   #aliased = 0
   #aliasDepth = 0
-  /** Aliases can nest what the text does not. */
+  /** The nesting depth. Aliases can nest deeper than the text. */
   #depth = 0
 
   constructor(text: string, { strict = false, limited = false }: DecodeOptions) {
@@ -111,7 +112,7 @@ class Decoder {
     }
   }
 
-  /** The node at the cursor, which then stands behind it. */
+  /** Returns the node at the cursor and moves behind it. */
   #value(): Json {
     this.#count()
     const event = this.#events[this.#at]!
@@ -134,7 +135,7 @@ class Decoder {
     }
   }
 
-  /** Enters the sequence or mapping whose first event was just passed. */
+  /** Enters the sequence or mapping whose first event was just read. */
   #enter(): number {
     if (++this.#depth > NESTING_MAX) throw tooDeep()
     const start = this.#at - 1
@@ -154,7 +155,7 @@ class Decoder {
     }
   }
 
-  /** go-yaml's guard against documents that grow by aliases of aliases. */
+  /** The limit of go-yaml for documents that grow by nested aliases. */
   #count(): void {
     this.#decoded++
     if (this.#aliasDepth > 0) this.#aliased++
@@ -188,7 +189,7 @@ class Decoder {
     return items
   }
 
-  /** Reads pairs up to the mapping's end. */
+  /** Reads pairs up to the end of the mapping. */
   #fill(mapping: Record<string, unknown>): void {
     const start = this.#enter()
     while (this.#events[this.#at]!.type !== EVENT_POP) {
@@ -234,7 +235,7 @@ class Decoder {
         this.#value()
       }
       const end = this.#at + 1
-      // Earlier ones win, so they come last.
+      // Earlier entries win, so they are applied last.
       for (const start of starts.reverse()) {
         this.#at = start
         this.#mergeItem(mapping)
@@ -324,7 +325,7 @@ function allowedAliasRatio(decoded: number): number {
   return 0.99 - 0.89 * ((decoded - RATIO_LOW) / (RATIO_HIGH - RATIO_LOW))
 }
 
-/** What go-yaml says where our parser says otherwise; the rest is left in our parser's words. */
+/** Messages of go-yaml for errors that our parser words differently. Other errors keep the message of our parser. */
 const goWords: Readonly<Record<string, string>> = {
   'unexpected end of the stream within a flow collection': 'did not find expected node content',
 }

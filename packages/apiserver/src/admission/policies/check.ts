@@ -5,7 +5,7 @@ import type { ExpressionCheck, ExpressionUse } from '../../builtin/index.js'
 import { compileIn, environmentFor } from '../webhooks/expressions.js'
 import type { ExpressionWarning } from './status.js'
 
-/** The real server looks at no more kinds than this for one rule. */
+/** kube-apiserver checks at most this number of kinds for one rule. */
 const TYPES_MAX = 10
 
 const wanted: Readonly<Record<ExpressionUse, readonly string[]>> = {
@@ -16,7 +16,7 @@ const wanted: Readonly<Record<ExpressionUse, readonly string[]>> = {
   variable: [],
 }
 
-/** What is wrong with an expression of a webhook or policy that somebody writes. */
+/** Returns the problem of an expression in a webhook configuration or policy. Undefined when it is valid. */
 export const checkExpression: ExpressionCheck = (expression, use, { params, authorizer, variables }) => {
   const bare = environmentFor(params, authorizer, false)
   let environment = use === 'matchCondition' ? bare : bare.withVariables()
@@ -25,17 +25,17 @@ export const checkExpression: ExpressionCheck = (expression, use, { params, auth
   return 'broken' in compiled ? compiled.broken : undefined
 }
 
-/** What type checking asks about kinds. */
+/** The information about kinds that type checking needs. */
 export interface CheckedKinds {
-  /** All kinds that are served under these words, none of which is a star. */
+  /** Returns the served kind. None of the arguments is a wildcard. */
   resolve(group: string, version: string, resource: string): ResourceType | undefined
   find(apiVersion: string, kind: string): ResourceType | undefined
   schema(type: ResourceType): JSONSchemaProps | undefined
 }
 
 /**
- * Warnings for a policy's status: expressions that do not fit the schemas of
- * the kinds that the policy is about. They never change what the policy does.
+ * Returns warnings for the status of a policy: expressions that do not match the schemas of its kinds. They do not
+ * affect evaluation.
  */
 export function checkTypes(policy: KubeObject, kinds: CheckedKinds): ExpressionWarning[] {
   const spec = isObject(policy['spec']) ? policy['spec'] : {}
@@ -83,7 +83,7 @@ function issuesIn({ type, environment }: Context, expression: string): string[] 
   }
 }
 
-/** The kinds that the rules name one by one, in the order of group, version and kind. */
+/** Returns the kinds that the rules name explicitly, sorted by group, version and kind. */
 function typesOf(spec: Record<string, unknown>, kinds: CheckedKinds): ResourceType[] {
   const constraints = isObject(spec['matchConstraints']) ? spec['matchConstraints'] : {}
   const found = new Map<string, ResourceType>()
@@ -102,13 +102,13 @@ function typesOf(spec: Record<string, unknown>, kinds: CheckedKinds): ResourceTy
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, type]) => type)
 }
 
-/** A star may mean kinds that come tomorrow, so nothing is checked for it. */
+/** A wildcard may match future kinds, so it is not checked. */
 function named(value: unknown): string[] {
   const words = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : []
   return words.includes('*') ? [] : [...words].sort()
 }
 
-/** Every object has these, whether its schema mentions them or not. */
+/** Adds apiVersion, kind and metadata, which every object has. */
 function rooted(schema: JSONSchemaProps): JSONSchemaProps {
   const metadata = schema.properties?.['metadata']
   return {
@@ -147,7 +147,7 @@ const objectMeta: JSONSchemaProps = {
   },
 }
 
-/** A schema as expressions see it. What it leaves open, they may use as they like. */
+/** Converts a schema to the type of a CEL variable. Unspecified parts are dynamic. */
 function variableType(schema: JSONSchemaProps, name: string): VariableType {
   if (schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields']) return 'dyn'
   switch (schema.type) {

@@ -4,27 +4,29 @@ import { evaluateConditions } from '../webhooks/conditions.js'
 import { type Budget, type Compiled, evaluate, OutOfBudget } from '../webhooks/expressions.js'
 import type { Policy, Validation } from './policy.js'
 
-/** The real server's limit for all expressions of one policy and one request. */
+/** The cost limit of kube-apiserver for all expressions of one policy and one request. */
 const BUDGET = 10_000_000
 const MESSAGE_MAX = 5 * 1024
 
+/** A failed validation of a policy. */
 export interface Denial {
-  /** Which of the policy's validations. */
+  /** The index of the validation in the policy. */
   readonly index: number
   readonly message: string
   readonly reason: string
 }
 
+/** The result of a policy for one request. */
 export interface Evaluation {
   readonly denials: readonly Denial[]
   readonly annotations: readonly { readonly key: string; readonly value: string }[]
-  /** Annotations that could not be made; they deny whatever the binding's actions are. */
+  /** Errors of audit annotations. They deny the request regardless of the actions of the binding. */
   readonly annotationErrors: readonly string[]
 }
 
 const NOTHING: Evaluation = { denials: [], annotations: [], annotationErrors: [] }
 
-/** What a policy says to one request and one parameter object. */
+/** Evaluates a policy for one request and one parameter object. */
 export function evaluatePolicy(policy: Policy, bindings: Bindings): Evaluation {
   const failed = (message: string): Evaluation =>
     policy.failurePolicy === 'Ignore' ? NOTHING : { ...NOTHING, denials: [{ index: 0, message, reason: 'Invalid' }] }
@@ -62,7 +64,7 @@ function validate(
   return { index, message: told || message || `failed expression: ${check.text.trim()}`, reason }
 }
 
-/** Empty when the expression fails or its text does not fit on a line. */
+/** Returns the message of a messageExpression. Empty when it fails or has line breaks. */
 function toldMessage(expression: Compiled, inputs: Inputs, budget: Budget): string {
   const result = evaluate(expression, inputs, budget)
   if ('error' in result || typeof result.value !== 'string') return ''

@@ -2,15 +2,15 @@ import { isObject, type KubeObject, type LabelSelector, type ResourceType, selec
 import type { Store } from '../../store/store.js'
 import type { Kinds } from '../webhooks/attributes.js'
 
+/** The kinds that parameters of policies may have. */
 export interface ParamKinds extends Kinds {
-  /** The kind as it is served, if it is. */
+  /** Returns the served kind. Undefined when it is not served. */
   find(apiVersion: string, kind: string): ResourceType | undefined
 }
 
 /**
- * The objects that a binding's paramRef names, each of which the policy is
- * evaluated with; none when there is nothing to evaluate. Throws an error that
- * says what is wrong with the reference.
+ * Returns the objects that the paramRef of a binding selects. The policy is evaluated for each of them. Throws an
+ * error that explains an invalid reference.
  */
 export async function collectParams(
   type: ResourceType,

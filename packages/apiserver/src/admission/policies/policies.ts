@@ -13,10 +13,11 @@ const BINDINGS = '/admissionregistration.k8s.io/validatingadmissionpolicybinding
 const ANNOTATION_MAX = 10 * 1024
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure'
 
+/** Dependencies of Policies. */
 export interface PoliciesOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly kinds: ParamKinds
-  /** Whom expressions ask. */
+  /** Answers authorization checks in expressions. */
   readonly authorizer: Authorizer
 }
 
@@ -35,9 +36,8 @@ const codes: Readonly<Record<string, number>> = {
 }
 
 /**
- * Evaluates ValidatingAdmissionPolicies. Follows policies and bindings;
- * expressions are compiled when a policy changes, and while no policy is bound
- * a request costs one look at an empty list.
+ * Evaluates ValidatingAdmissionPolicies. It watches policies and bindings and compiles expressions when a policy
+ * changes. Without bound policies a request costs one check of an empty list.
  */
 export class Policies {
   readonly #options: PoliciesOptions
@@ -59,12 +59,12 @@ export class Policies {
     this.#stop()
   }
 
-  /** Is any policy bound? */
+  /** Whether any policy is bound. */
   get active(): boolean {
     return this.#bound.length > 0
   }
 
-  /** Throws when a policy denies the request; adds warnings and audit annotations that policies ask for. */
+  /** Throws when a policy denies the request. Adds the warnings and audit annotations of policies. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     if (this.#bound.length === 0 || isExemptFromPolicies(attributes)) return
     const refusals: Refusal[] = []
@@ -118,7 +118,7 @@ export class Policies {
     throw new Error(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${paramKind.kind}'`)
   }
 
-  /** One way of evaluating for each parameter object. */
+  /** Returns one set of inputs for each parameter object. */
   async #inputs(
     binding: Binding,
     paramType: ResourceType | undefined,
@@ -199,7 +199,7 @@ export class Policies {
   }
 
   #putPolicy(key: string, object: KubeObject, changes: readonly Change[] = []): void {
-    // Status is written after every change of the spec; it is no reason to compile again.
+    // Status is written after every change of the spec and needs no compilation.
     const before = changes.find((change) => change.key === key)?.before?.object
     const same = before !== undefined && before.metadata.generation === object.metadata.generation
     if (same && before.metadata.generation !== undefined && this.#policies.has(key)) return

@@ -4,6 +4,7 @@ import { type Conditions, compileConditions } from '../webhooks/conditions.js'
 import { type Compiled, compileIn, environmentFor } from '../webhooks/expressions.js'
 import { type Matcher, matcherOf } from '../webhooks/match.js'
 
+/** One validation of a policy. */
 export interface Validation {
   readonly check: Compiled
   readonly message: string
@@ -11,30 +12,30 @@ export interface Validation {
   readonly reason: string
 }
 
-/** A ValidatingAdmissionPolicy, ready to be used. */
+/** A compiled ValidatingAdmissionPolicy. */
 export interface Policy {
   readonly name: string
   readonly failurePolicy: string
   readonly matcher: Matcher
   readonly conditions: Conditions
   readonly paramKind: { readonly apiVersion: string; readonly kind: string } | undefined
-  /** Knows the policy's variables. */
+  /** Declares the variables of the policy. */
   readonly environment: ExpressionEnvironment
   readonly validations: readonly Validation[]
   readonly auditAnnotations: readonly { readonly key: string; readonly value: Compiled }[]
 }
 
-/** A ValidatingAdmissionPolicyBinding, ready to be used. */
+/** A compiled ValidatingAdmissionPolicyBinding. */
 export interface Binding {
   readonly name: string
   readonly policyName: string
-  /** Absent: it adds no conditions of its own. */
+  /** Absent when the binding adds no conditions. */
   readonly matcher: Matcher | undefined
   readonly paramRef: Readonly<Record<string, unknown>> | undefined
   readonly actions: readonly string[]
 }
 
-/** Compiles everything once. An expression that does not compile fails whenever it would be used. */
+/** Compiles all expressions. An expression that does not compile fails at evaluation. */
 export function compilePolicy(object: KubeObject): Policy {
   const spec = isObject(object['spec']) ? object['spec'] : {}
   const paramKind = isObject(spec['paramKind']) ? spec['paramKind'] : undefined
@@ -67,6 +68,7 @@ export function compilePolicy(object: KubeObject): Policy {
   }
 }
 
+/** Reads a ValidatingAdmissionPolicyBinding. */
 export function bindingOf(object: KubeObject): Binding {
   const spec = isObject(object['spec']) ? object['spec'] : {}
   const resources = isObject(spec['matchResources']) ? spec['matchResources'] : undefined
@@ -79,7 +81,7 @@ export function bindingOf(object: KubeObject): Binding {
   }
 }
 
-/** A binding without rules narrows its policy by selectors alone. */
+/** A binding without rules narrows its policy by selectors only. */
 function bindingMatcher(resources: Readonly<Record<string, unknown>>): Matcher {
   const matcher = matcherOf(resources)
   if (matcher.rules.length > 0) return matcher

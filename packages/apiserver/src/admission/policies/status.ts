@@ -11,22 +11,26 @@ const TYPE: ResourceType = {
 }
 const FIELD_MANAGER = 'validatingadmissionpolicy-status'
 
-/** One expression that does not fit the types it will meet. */
+/** An expression that does not match the types of its inputs. */
 export interface ExpressionWarning {
   /** `spec.validations[0].expression` */
   readonly fieldRef: string
   readonly warning: string
 }
 
+/** Dependencies of runPolicyStatus. */
 export interface PolicyStatusOptions {
   readonly client: Client
-  /** Checks a policy's expressions against the schemas of the kinds that it is about. */
+  /** Checks the expressions of a policy against the schemas of its kinds. */
   readonly check: (policy: KubeObject) => readonly ExpressionWarning[]
   readonly failed: (what: string, error: unknown) => void
   readonly sleep?: Sleep
 }
 
-/** Writes into every policy's status which generation was seen and what is wrong with its types. Runs until the signal aborts. */
+/**
+ * Writes the observed generation and the type warnings into the status of every policy. Runs until the signal
+ * aborts.
+ */
 export async function runPolicyStatus(options: PolicyStatusOptions, signal: AbortSignal): Promise<void> {
   const { client, check, failed, sleep } = options
   const policies = new Followed()

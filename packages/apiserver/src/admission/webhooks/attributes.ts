@@ -1,38 +1,39 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { UserInfo } from '../../access/user.js'
 
+/** The operation that admission reviews. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A write as admission sees it. Objects are in the version of the request. */
+/** A write as admission reviews it. Objects are in the version of the request. */
 export interface AdmissionAttributes {
   readonly operation: Operation
   readonly type: ResourceType
-  /** The kind of the objects where it is not that of the resource: Scale, TokenRequest. */
+  /** The kind of the objects when it differs from that of the resource: Scale, TokenRequest. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   /** Empty for the resource itself. */
   readonly subresource: string
-  /** Empty when the server has yet to generate it. */
+  /** Empty when the server has not generated it yet. */
   readonly name: string
   /** Empty for a cluster-scoped object. */
   readonly namespace: string
-  /** The new state; undefined for a deletion. */
+  /** The new state. Undefined for a deletion. */
   readonly object: KubeObject | undefined
-  /** The state before; undefined for a creation. */
+  /** The old state. Undefined for a creation. */
   readonly oldObject: KubeObject | undefined
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion. */
   readonly options: Readonly<Record<string, unknown>> | undefined
   readonly dryRun: boolean
   readonly user: UserInfo
-  /** Warnings for the client are added here. */
+  /** Admission adds warnings for the client. */
   readonly warnings: string[]
-  /** Annotations for the audit event are added here, if anybody keeps one. */
+  /** Admission adds annotations for the audit log, if there is one. */
   readonly annotations?: Map<string, string>
   readonly signal?: AbortSignal
 }
 
-/** What admission must know of the kinds that are served. */
+/** The information about served kinds that admission needs. */
 export interface Kinds {
-  /** Other addresses of the same objects: the other versions, and for events the other group. */
+  /** Returns the other addresses of the same objects: other versions, and for events the other group. */
   equivalents(type: ResourceType): readonly ResourceType[]
   convert(object: KubeObject, to: ResourceType): Promise<KubeObject>
 }
@@ -77,7 +78,7 @@ export function isExemptFromWebhooks({ type }: AdmissionAttributes): boolean {
 
 const isNamespaces = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'namespaces'
 
-/** To admission, a namespace is in itself. */
+/** A namespace counts as a member of itself. */
 export function admissionNamespace({ type, name, namespace }: AdmissionAttributes): string {
   return isNamespaces(type) ? name : namespace
 }

@@ -5,10 +5,13 @@ import { serviceAccountGroups, serviceAccountUser } from '../../access/user.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 import { admissionRequest } from './review.js'
 
-/** What expressions may speak of, by name. */
+/** The variables of expressions, by name. */
 export type Bindings = Readonly<Record<string, unknown>>
 
-/** What expressions about a request may speak of, beside parameters and namespace; put together only as far as they do. */
+/**
+ * Returns the variables of a request except parameters and namespace. They are computed when an expression reads
+ * them.
+ */
 export function bindRequest(attributes: AdmissionAttributes, address: ResourceType, authorizer: Authorizer): Bindings {
   const check = checkerFor(attributes, authorizer)
   return {
@@ -28,7 +31,7 @@ export function bindRequest(attributes: AdmissionAttributes, address: ResourceTy
   }
 }
 
-/** Answers for who makes the request, or for the service account that the expression names. */
+/** Authorizes for the user of the request, or for the service account that the expression names. */
 function checkerFor({ user }: AdmissionAttributes, authorizer: Authorizer): AuthorizationChecker {
   return ({ serviceAccount, fieldSelector: _f, labelSelector: _l, ...question }) => {
     const who = serviceAccount

@@ -6,18 +6,18 @@ import {
   type Inputs,
 } from '@crosstie/cel'
 
-/** A CEL expression of a webhook or policy, or why there is none. */
+/** A CEL expression of a webhook or policy, or the reason why it does not compile. */
 export type Compiled = { readonly text: string } & (
   | { readonly program: ExpressionProgram }
   | { readonly broken: string }
 )
 
-/** What evaluations may still cost together. */
+/** The remaining cost of evaluations. */
 export interface Budget {
   left: number
 }
 
-/** The budget is used up; nothing else of this webhook or policy is evaluated. */
+/** The budget is exhausted. No further expression of this webhook or policy is evaluated. */
 export class OutOfBudget extends Error {
   override readonly name = 'OutOfBudget'
 
@@ -28,7 +28,10 @@ export class OutOfBudget extends Error {
 
 const environments = new Map<string, ExpressionEnvironment>()
 
-/** What expressions of admission may speak of. Made once: declaring all libraries is not cheap. */
+/**
+ * Returns the environment of admission expressions. It is created once, because declaring all libraries is
+ * expensive.
+ */
 export function environmentFor(params: boolean, authorizer: boolean, stored: boolean): ExpressionEnvironment {
   const key = `${params} ${authorizer} ${stored}`
   let environment = environments.get(key)
@@ -39,11 +42,14 @@ export function environmentFor(params: boolean, authorizer: boolean, stored: boo
   return environment
 }
 
-/** An expression that does not compile, or has another type than those wanted (none: any), fails whenever it is used. */
+/**
+ * Compiles an expression. One that does not compile, or does not have one of the wanted types, fails at evaluation.
+ * An empty list accepts any type.
+ */
 export function compileIn(environment: ExpressionEnvironment, text: string, wanted: readonly string[]): Compiled {
   try {
     const program = environment.compile(text)
-    // The checker prints null's type in short; this is its name.
+    // The checker prints the type of null in a short form. This is its name.
     const type = program.outputType === 'null' ? 'null_type' : program.outputType
     if (wanted.length === 0 || wanted.includes(type)) return { text, program }
     const types = wanted.length === 1 ? wanted[0] : `one of [${wanted.join(' ')}]`
@@ -55,9 +61,10 @@ export function compileIn(environment: ExpressionEnvironment, text: string, want
   }
 }
 
+/** The value of an expression, or its error. */
 export type Result = { readonly value: unknown } | { readonly error: string }
 
-/** Takes what it costs from the budget; throws OutOfBudget when that was not enough. */
+/** Evaluates an expression and subtracts its cost from the budget. Throws OutOfBudget when the budget is exhausted. */
 export function evaluate(compiled: Compiled, inputs: Inputs, budget: Budget): Result {
   if ('broken' in compiled) return { error: `compilation error: ${compiled.broken}` }
   const outcome = compiled.program.evaluate(inputs)

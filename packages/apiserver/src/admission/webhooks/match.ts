@@ -10,20 +10,20 @@ import {
 import type { Store } from '../../store/store.js'
 import { type AdmissionAttributes, admissionNamespace, type Kinds, type Operation } from './attributes.js'
 
-/** Which requests a rule of a webhook or policy is about. */
+/** The requests that a rule of a webhook or policy matches. */
 export interface Rule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
   readonly apiVersions: readonly string[]
   readonly resources: readonly string[]
   readonly scope?: string
-  /** Policies only: empty means any name. */
+  /** Policies only. Empty matches any name. */
   readonly resourceNames?: readonly string[]
 }
 
-/** Whom a webhook, a policy or a binding wants to see. */
+/** The match criteria of a webhook, policy or binding. */
 export interface Matcher {
-  /** Rules whose match is taken back; policies only. */
+  /** Rules that exclude requests. Policies only. */
   readonly excluded: readonly Rule[]
   readonly rules: readonly Rule[]
   readonly equivalent: boolean
@@ -31,7 +31,7 @@ export interface Matcher {
   readonly objects: Selector
 }
 
-/** Reads the fields that webhooks and policies have in common. */
+/** Reads the match fields that webhooks and policies share. */
 export function matcherOf(fields: Readonly<Record<string, unknown>>): Matcher {
   return {
     excluded: rulesIn(fields['excludeResourceRules']),
@@ -42,7 +42,7 @@ export function matcherOf(fields: Readonly<Record<string, unknown>>): Matcher {
   }
 }
 
-// An absent selector selects everything here, while elsewhere it selects nothing.
+// An absent selector selects everything here. Elsewhere it selects nothing.
 const selectorIn = (value: unknown): Selector => selectorOf(isObject(value) ? (value as LabelSelector) : {})
 
 function rulesIn(value: unknown): Rule[] {
@@ -61,9 +61,8 @@ const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 
 /**
- * The address under which the request matches: its own, or (matchPolicy
- * Equivalent) another of the same object, which it must then be converted to.
- * Undefined when it does not match. Throws 404 when a selector asks for the
+ * Returns the address under which the request matches: its own or, with matchPolicy Equivalent, another one of the
+ * same object, to which it must be converted. Undefined without a match. Throws 404 when a selector needs the
  * labels of a namespace that does not exist.
  */
 export function matchOf(
@@ -72,7 +71,7 @@ export function matchOf(
   kinds: Kinds,
   objects: Pick<Store, 'get'>,
 ): ResourceType | undefined {
-  // Rules come first: they are cheap, and most requests fail them.
+  // Rules are cheap and exclude most requests, so they come first.
   if (addressOf(matcher.excluded, matcher.equivalent, attributes, kinds)) return undefined
   const address = addressOf(matcher.rules, matcher.equivalent, attributes, kinds)
   if (!address || !objectMatches(matcher.objects, attributes)) return undefined
@@ -130,7 +129,7 @@ function objectMatches(selector: Selector, { object, oldObject }: AdmissionAttri
 function namespaceMatches(selector: Selector, attributes: AdmissionAttributes, objects: Pick<Store, 'get'>): boolean {
   if (selector.empty) return true
   const name = admissionNamespace(attributes)
-  // What is in no namespace cannot be in an exempt one.
+  // A cluster-scoped object cannot be in an exempt namespace.
   if (name === '') return true
   return selector.matches(namespaceLabels(name, attributes, objects))
 }

@@ -3,22 +3,23 @@ import { userFields } from '../../access/user.js'
 import { decodeJson } from '../../wire/json.js'
 import { type AdmissionAttributes, admissionNamespace } from './attributes.js'
 
+/** The response of an admission webhook. */
 export interface WebhookAnswer {
   readonly allowed: boolean
   readonly status?: Readonly<Record<string, unknown>>
-  /** JSON patch operations, if there are any. */
+  /** Operations of a JSON patch. */
   readonly patch?: readonly unknown[]
   readonly warnings: readonly string[]
   readonly auditAnnotations: Readonly<Record<string, string>>
 }
 
-/** The version that both sides speak; the webhook's order decides. */
+/** Returns the first version of the list that the server supports. */
 export function reviewVersion(offered: readonly string[]): 'v1' | 'v1beta1' {
   for (const version of offered) if (version === 'v1' || version === 'v1beta1') return version
   throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)')
 }
 
-/** The `request` of an AdmissionReview, without object, oldObject and options, for CEL and for the wire. */
+/** Returns the `request` of an AdmissionReview without object, oldObject and options, for CEL and for the wire. */
 export function admissionRequest(attributes: AdmissionAttributes, address: ResourceType, uid: string): object {
   const { type, subresource, name, operation, user, dryRun } = attributes
   const namespace = admissionNamespace(attributes)
@@ -41,7 +42,7 @@ export function admissionRequest(attributes: AdmissionAttributes, address: Resou
 const kindOf = ({ group, version, kind }: ResourceType): object => ({ group, version, kind })
 const resourceOf = ({ group, version, resource }: ResourceType): object => ({ group, version, resource })
 
-/** Reads and checks the answer. Throws an error that says what is wrong with it. */
+/** Reads and checks the response of a webhook. Throws an error that explains an invalid one. */
 export function readAnswer(review: unknown, uid: string, version: 'v1' | 'v1beta1', mutating: boolean): WebhookAnswer {
   const response = isObject(review) ? review['response'] : undefined
   if (!isObject(review) || !isObject(response)) throw new Error('webhook response was absent')
@@ -88,7 +89,7 @@ function checkPatch(patch: string | undefined, patchType: unknown, mutating: boo
   if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""')
 }
 
-/** Told apart because it is worded without "received invalid webhook response". */
+/** A class of its own, because its message does not start with "received invalid webhook response". */
 export class UnsupportedPatch extends Error {
   override readonly name = 'UnsupportedPatch'
 }
@@ -112,7 +113,7 @@ function patchOf(patch: string, patchType: unknown): { readonly patch?: readonly
   return { patch: operations }
 }
 
-/** The error of a request that a webhook refused, with the code and reason that it chose. */
+/** Returns the error of a request that a webhook denied, with the code and reason of the webhook. */
 export function refusal(webhook: string, status: WebhookAnswer['status']): StatusError {
   const text = (field: string) => (typeof status?.[field] === 'string' ? (status[field] as string) : '')
   const denied = `admission webhook "${webhook}" denied the request`

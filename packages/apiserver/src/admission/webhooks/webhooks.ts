@@ -27,10 +27,11 @@ const PREFIX = {
 type Sort = keyof typeof PREFIX
 const ENVIRONMENT = () => environmentFor(false, true, true)
 
+/** Dependencies of Webhooks. */
 export interface WebhooksOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>
   readonly kinds: Kinds
-  /** Whom match conditions ask. */
+  /** Answers authorization checks in match conditions. */
   readonly authorizer: Authorizer
   readonly newId: () => string
 }
@@ -48,14 +49,14 @@ interface Webhook {
   readonly endpoint: Endpoint
 }
 
-/** The webhook could not be asked; its failurePolicy decides what that means. */
+/** The call failed. The failurePolicy of the webhook decides the result. */
 class CallError extends Error {
   override readonly name = 'CallError'
 }
 
 /**
- * Asks admission webhooks. Follows their configurations; while there are none
- * a request costs one look at an empty list.
+ * Calls admission webhooks. It watches their configurations. Without webhooks a request costs one check of an empty
+ * list.
  */
 export class Webhooks {
   readonly #options: WebhooksOptions
@@ -75,7 +76,7 @@ export class Webhooks {
     for (const { endpoint } of [...this.#mutating, ...this.#validating]) endpoint.close()
   }
 
-  /** Is there anybody to ask? Callers may leave out the asking, and what they would prepare for it. */
+  /** Whether there are mutating webhooks. Callers can skip preparations when there are none. */
   get hasMutating(): boolean {
     return this.#mutating.length > 0
   }
@@ -84,7 +85,7 @@ export class Webhooks {
     return this.#validating.length > 0
   }
 
-  /** The object as mutating webhooks want it, in the version of the request. Throws when one refuses or fails. */
+  /** Returns the object after mutating webhooks, in the version of the request. Throws when one denies or fails. */
   async mutate(attributes: AdmissionAttributes): Promise<KubeObject | undefined> {
     const webhooks = this.#mutating
     if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return attributes.object
@@ -95,7 +96,7 @@ export class Webhooks {
       const called = await this.#mutateOnce(webhook, index, 0, current)
       if (!called) continue
       current = { ...current, object: called.object }
-      // Those that were asked before, and want to know, have seen an object that is no more.
+      // Webhooks with reinvocationPolicy IfNeeded that ran before have seen an outdated object.
       if (!equal(before, called.object)) {
         for (const one of round.earlier) round.again.add(one)
         round.earlier.clear()
@@ -110,7 +111,7 @@ export class Webhooks {
     return current.object
   }
 
-  /** Asks validating webhooks, all at once. Throws the refusal of the first in order. */
+  /** Calls validating webhooks in parallel. Throws the denial of the first in order. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const webhooks = this.#validating
     if (webhooks.length === 0 || isExemptFromWebhooks(attributes)) return
@@ -131,7 +132,7 @@ export class Webhooks {
     if (failed) throw failed.reason
   }
 
-  /** Undefined when the webhook had no say. */
+  /** Undefined when the webhook did not match. */
   async #mutateOnce(
     webhook: Webhook,
     index: number,
@@ -177,7 +178,7 @@ export class Webhooks {
     return { ...attributes, object, oldObject }
   }
 
-  /** Undefined when the webhook could not be asked and does not insist. */
+  /** Undefined when the call failed and the failurePolicy is Ignore. */
   async #ask(
     webhook: Webhook,
     index: number,
@@ -250,7 +251,7 @@ export class Webhooks {
     }
   }
 
-  /** In the order of the configurations' names, as the store lists them. */
+  /** Loads configurations, sorted by name. */
   #load(sort: Sort): void {
     const old = sort === 'mutating' ? this.#mutating : this.#validating
     const configurations = this.#options.store.list(PREFIX[sort]).items
@@ -261,7 +262,7 @@ export class Webhooks {
     for (const { endpoint } of old) if (!used.has(endpoint)) endpoint.close()
   }
 
-  /** Connections outlive changes of a configuration that leave the address alone. */
+  /** Connections are reused while a changed configuration keeps the address. */
   #endpoint(config: ClientConfig): Endpoint {
     const known = [...this.#mutating, ...this.#validating].find(({ endpoint }) => equal(endpoint.config, config))
     return known?.endpoint ?? new Endpoint(config)
@@ -303,7 +304,7 @@ function applyAnswer(
   }
 }
 
-/** A patch may not turn an object into one of another kind, nor into no object at all. */
+/** Refuses a patch that changes the kind of the object or removes the object. */
 function withType(patched: unknown, { apiVersion, kind }: KubeObject): KubeObject {
   if (!isObject(patched)) throw new Error('the patched object is not an object')
   return { ...patched, apiVersion, kind } as KubeObject
