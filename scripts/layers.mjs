@@ -7,7 +7,10 @@ export const layers = [
   ['packages/kube'],
   ['packages/apiserver', 'packages/controller'],
   ['packages/resources'],
-  ['providers/aws', 'providers/azure', 'providers/kubernetes', 'providers/nop', 'providers/sql', 'providers/terraform'],
+  [
+    ...['providers/aws', 'providers/azure', 'providers/gcp', 'providers/kubernetes', 'providers/nop', 'providers/sql'],
+    'providers/terraform',
+  ],
   ['apps/crosstie'],
   ['test/conformance', 'test/simulation', 'test/end-to-end', 'bench'],
   ['test/clients'],

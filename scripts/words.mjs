@@ -32,9 +32,9 @@ const WORDS = {
 
 const FOLDERS = ['apps', 'bench', 'deploy', 'docs', 'examples', 'packages', 'providers', 'scripts', 'test']
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
-/** Recorded data and messages that Kubernetes or crossplane-runtime define keep their wording. */
+/** Recorded data, Google's descriptions of its fields, and messages that Kubernetes or crossplane-runtime define keep their wording. */
 const EXEMPT =
-  /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|GLOSSARY|requirements)\.md$|^apps\/crosstie\/examples\//
+  /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|GLOSSARY|requirements)\.md$|^apps\/crosstie\/examples\/|^docs\/reference\/\w+\.gcp\./
 const TEXT = /\.(ts|mjs|js|md|ya?ml)$/
 /** Node's test summary, cel-go and the API have these spellings. */
 const FOREIGN = /cancelled\|skipped|'cancelled'|CANCELLED|operation cancelled/

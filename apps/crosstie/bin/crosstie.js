@@ -13,6 +13,7 @@ const compiled = [
   'packages/resources',
   'providers/aws',
   'providers/azure',
+  'providers/gcp',
   'providers/kubernetes',
   'providers/nop',
   'providers/sql',

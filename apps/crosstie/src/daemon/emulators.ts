@@ -15,6 +15,7 @@ type StartEmulator = () => Promise<RunningEmulator>
 /** Loaded when asked for: a start without emulators does not read any of this. The name is that of the provider. */
 const emulators: Readonly<Record<string, () => Promise<{ readonly startEmulator: StartEmulator }>>> = {
   azure: () => import('@crosstie/provider-azure/emulator'),
+  gcp: () => import('@crosstie/provider-gcp/emulator'),
 }
 
 export const emulatorNames: readonly string[] = Object.keys(emulators)

@@ -53,6 +53,7 @@ export function hasAwsCredentials(env: Environment = process.env, home = homedir
 /** Variables that name an identity, by the provider of a cloud. */
 const identityVariables: Readonly<Record<string, readonly string[]>> = {
   azure: ['AZURE_CLIENT_ID', 'AZURE_SUBSCRIPTION_ID', 'ARM_SUBSCRIPTION_ID', 'AZURE_FEDERATED_TOKEN_FILE'],
+  gcp: ['GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_CLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT'],
 }
 
 /** Can a provider work with what this process finds? False only for clouds without credentials. */

@@ -16,6 +16,7 @@ import { didYouMean } from '../options/suggest.js'
 const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider }>>> = {
   aws: () => import('@crosstie/provider-aws'),
   azure: () => import('@crosstie/provider-azure'),
+  gcp: () => import('@crosstie/provider-gcp'),
   kubernetes: () => import('@crosstie/provider-kubernetes'),
   nop: () => import('@crosstie/provider-nop'),
   sql: () => import('@crosstie/provider-sql'),

@@ -25,6 +25,8 @@ export interface Node {
   readonly lateInitialize?: false
   /** The provider is told it and never tells it: it cannot drift. */
   readonly unreported?: boolean
+  /** The provider omits false, 0 and empty values, so an absent value equals them. */
+  readonly omittedWhenZero?: boolean
   /** Optional in the schema, but required to create, unless one of these fields beside it is set. */
   readonly requiredUnless?: readonly string[]
   /** The value lives in a Secret; the spec has `<field>SecretRef`. */
@@ -84,6 +86,8 @@ export interface FieldOptions<T = Json> {
   readonly lateInitialize?: false
   /** How a call is to be made, such as whether a delete keeps a snapshot: told to the provider, never told by it. */
   readonly unreported?: boolean
+  /** For APIs that omit false, 0 and empty values from their responses: a spec that asks for one is in sync without it. */
+  readonly omittedWhenZero?: boolean
   readonly same?: (desired: T, observed: T) => boolean
   /**
    * For an optional field that the provider needs to create the resource, unless one of these fields beside it is
@@ -129,6 +133,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
     immutable = false,
     unreported = false,
     lateInitialize,
+    omittedWhenZero = false,
     same,
     requiredUnless,
     ...limits
@@ -143,6 +148,7 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
       limits,
       ...(unreported ? { unreported } : {}),
       ...(lateInitialize === false ? { lateInitialize } : {}),
+      ...(omittedWhenZero ? { omittedWhenZero } : {}),
       ...(requiredUnless ? { requiredUnless } : {}),
       ...(same ? { same: same as NonNullable<Node['same']> } : {}),
       ...rest,

@@ -187,3 +187,20 @@ test('MR6 a field that is to stay open is not filled in', () => {
   const { node } = s.object({ gateway: s.optional(s.string({ lateInitialize: false })), size: s.optional(s.integer()) })
   assert.deepEqual(emptyFields(node, {}, undefined, { gateway: 'g-1', size: 2 }), { size: 2 })
 })
+
+test('a value that the provider omits because it is zero does not differ', () => {
+  const zero = { omittedWhenZero: true }
+  const { node } = s.object({
+    enabled: s.optional(s.boolean(zero)),
+    size: s.optional(s.integer(zero)),
+    inner: s.optional(s.object({ on: s.optional(s.boolean(zero)) }, zero)),
+    strict: s.optional(s.boolean()),
+  })
+  assert.deepEqual(differencesOf(node, { enabled: false, size: 0, inner: { on: false } }, {}), [])
+  assert.deepEqual(differencesOf(node, { enabled: true, inner: { on: true } }, { inner: {} }), [
+    { path: 'enabled', desired: true, observed: undefined },
+    { path: 'inner.on', desired: true, observed: undefined },
+  ])
+  assert.equal(differencesOf(node, { strict: false }, {}).length, 1)
+  assert.equal(differencesOf(node, { size: 0 }, { size: 3 }).length, 1)
+})

@@ -53,7 +53,7 @@ function compareValue(
   path: readonly string[],
   found: Difference[],
 ): void {
-  if (want === is) return
+  if (want === is || (is === undefined && node.omittedWhenZero && isZero(want))) return
   if (node.same && is !== undefined) {
     if (!node.same(want, is)) found.push(difference(path, want, is))
   } else if (node.type === 'object' && isObject(want)) {
@@ -68,7 +68,16 @@ function compareValue(
   } else if (!same(node, want, is)) found.push(difference(path, want, is))
 }
 
+/** False, 0, an empty text, an empty list, or an object without values other than these. */
+function isZero(value: Json): boolean {
+  if (isObject(value)) return Object.values(value).every((inner) => inner === undefined || isZero(inner))
+  return (
+    value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0)
+  )
+}
+
 function same(node: Node, want: Json, is: Json | undefined): boolean {
+  if (is === undefined && node.omittedWhenZero && isZero(want)) return true
   if (is === undefined || is === null) return Array.isArray(want) && want.length === 0
   if (node.type === 'list' && Array.isArray(want) && Array.isArray(is)) return sameList(node, want, is)
   if (node.type === 'object' && isObject(want)) return differencesOf(node, want, isObject(is) ? is : none).length === 0

@@ -1,0 +1,10 @@
+/**
+ * The version that a claim and a class agree on: the more exact of the two, if one is a prefix of the other. Throws when they
+ * differ.
+ */
+export function agreedVersion(offeredBy: string, asked: unknown, offered: unknown): string | undefined {
+  if (typeof asked !== 'string') return typeof offered === 'string' ? offered : undefined
+  if (typeof offered !== 'string' || `${asked}.`.startsWith(`${offered}.`)) return asked
+  if (`${offered}.`.startsWith(`${asked}.`)) return offered
+  throw new Error(`the claim asks for version ${asked}, but ${offeredBy} is for version ${offered}`)
+}
