@@ -5,9 +5,15 @@ import { role } from './iam/role.js'
 
 /** Fields that lead to kinds of other services, so that they are called and described alike. */
 
-export const subnetIds = (doc: string, more: { readonly refField?: string; readonly immutable?: boolean } = {}) => {
-  const { immutable = false, ...named } = more
-  return s.reference(s.list(s.string(), { doc, set: true, immutable }), { to: () => subnet.type, ...named })
+interface SubnetOptions {
+  readonly refField?: string
+  readonly immutable?: boolean
+  readonly requiredUnless?: readonly string[]
+}
+
+export const subnetIds = (doc: string, { refField, ...more }: SubnetOptions = {}) => {
+  const named = refField === undefined ? {} : { refField }
+  return s.reference(s.list(s.string(), { doc, set: true, ...more }), { to: () => subnet.type, ...named })
 }
 
 export const securityGroupIds = (doc: string, more: { readonly immutable?: boolean } = {}) =>

@@ -72,6 +72,7 @@ export const contradictoryPolicies: ValidationRule = {
 /** Required fields (POL10): given in forProvider or initProvider, or by a reference, unless policies only observe. */
 export function requiredRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []
+  const nodes = new Map([...fieldsBelow(parameters)].map(({ path, node }) => [path.join('.'), node]))
   for (const { path, node } of fieldsBelow(parameters)) {
     const { requiredUnless = [] } = node
     if (
@@ -80,7 +81,8 @@ export function requiredRules(parameters: Node): readonly ValidationRule[] {
       (node.identifier && !node.reference)
     )
       continue
-    const ways = [...waysToGive(path, node), ...requiredUnless.map((name) => [...path.slice(0, -1), name])]
+    const others = requiredUnless.flatMap((name) => waysToGiveBeside(path, name, nodes))
+    const ways = [...waysToGive(path, node), ...others]
     const given = ways.flatMap((way) => [`(${has('self.forProvider', way)})`, `(${inInit(way)})`])
     const parent = path.slice(0, -1)
     // A field of a nested object is only required where that object is.
@@ -97,6 +99,13 @@ export function requiredRules(parameters: Node): readonly ValidationRule[] {
 
 const unlessText = (names: readonly string[]): string =>
   names.length > 0 ? `, unless ${names.join(' or ')} is set` : ''
+
+/** How a field beside another one can be given. A name without a field is kept, so that the CRD is refused. */
+function waysToGiveBeside(path: readonly string[], name: string, nodes: ReadonlyMap<string, Node>) {
+  const beside = [...path.slice(0, -1), name]
+  const node = nodes.get(beside.join('.'))
+  return node ? waysToGive(beside, node) : [beside]
+}
 
 function waysToGive(path: readonly string[], node: Node): readonly (readonly string[])[] {
   const parent = path.slice(0, -1)

@@ -118,9 +118,13 @@ export const parameters = s.object({
   ),
   desiredCapacityType: s.optional(s.string({ doc: 'What is counted.', enum: ['units', 'vcpu', 'memory-mib'] })),
   launchConfigurationName: s.optional(
-    s.reference(s.string({ doc: 'What instances are made from; or launchTemplate or mixedInstancesPolicy.' }), {
-      to: () => launchConfiguration.type,
-    }),
+    s.reference(
+      s.string({
+        doc: 'Instances are created from this launch configuration. Required, unless launchTemplate, mixedInstancesPolicy or instanceId is given.',
+        requiredUnless: ['launchTemplate', 'mixedInstancesPolicy', 'instanceId'],
+      }),
+      { to: () => launchConfiguration.type },
+    ),
   ),
   launchTemplate: s.optional(launchTemplateSpecification()),
   mixedInstancesPolicy: s.optional(mixedInstancesPolicy),
@@ -129,7 +133,11 @@ export const parameters = s.object({
   ),
   availabilityZones: zones('Zones, for groups without vpcZoneIdentifier.'),
   availabilityZoneIds: zones('Zones by id, for groups without vpcZoneIdentifier.'),
-  vpcZoneIdentifier: s.optional(subnetIds('Ids of the subnets that instances are made in.')),
+  vpcZoneIdentifier: s.optional(
+    subnetIds('Ids of the subnets of the instances. Required, unless zones or an instance are given.', {
+      requiredUnless: ['availabilityZones', 'availabilityZoneIds', 'instanceId'],
+    }),
+  ),
   defaultCooldown: integer('Seconds between two scalings.'),
   defaultInstanceWarmup: integer('Seconds until an instance counts.'),
   healthCheckType: s.optional(s.string({ doc: 'What tells that an instance is well, such as EC2 or ELB.' })),

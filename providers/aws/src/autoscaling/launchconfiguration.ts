@@ -36,9 +36,19 @@ const ebs = s.object({
 const parameters = s.object({
   region: region(),
   imageId: s.optional(
-    s.string({ doc: 'Image that instances start from. Required, unless instanceId is given.', immutable }),
+    s.string({
+      doc: 'Image that instances start from. Required, unless instanceId is given.',
+      immutable,
+      requiredUnless: ['instanceId'],
+    }),
   ),
-  instanceType: s.optional(s.string({ doc: 'Such as t3.micro. Required, unless instanceId is given.', immutable })),
+  instanceType: s.optional(
+    s.string({
+      doc: 'Such as t3.micro. Required, unless instanceId is given.',
+      immutable,
+      requiredUnless: ['instanceId'],
+    }),
+  ),
   instanceId: s.optional(
     s.string({ doc: 'An instance to take all settings from that are not given.', immutable, unreported: true }),
   ),

@@ -20,7 +20,12 @@ const needsNoPassword = (beside: Readonly<Record<string, unknown>>) =>
   beside['masterUserAuthenticationType'] === 'iam-db-auth'
 
 const storage = {
-  allocatedStorage: integer('Size of the storage in GiB. Where storage grows by itself, leave it to initProvider.'),
+  allocatedStorage: s.optional(
+    s.integer({
+      doc: 'Size of the storage in GiB. Where storage grows by itself, leave it to initProvider. Required, unless the instance belongs to a cluster.',
+      requiredUnless: ['dbClusterIdentifier'],
+    }),
+  ),
   maxAllocatedStorage: integer('Up to which size storage grows by itself, in GiB.'),
   storageType: text('gp2, gp3, io1, io2 or standard.'),
   iops: integer('Operations per second, for gp3, io1 and io2.'),
@@ -66,7 +71,13 @@ const network = {
 }
 
 const login = {
-  masterUsername: fixed('Name of the administrator. Required, unless the instance belongs to a cluster.'),
+  masterUsername: s.optional(
+    s.string({
+      doc: 'Name of the administrator. Required, unless the instance belongs to a cluster.',
+      immutable: true,
+      requiredUnless: ['dbClusterIdentifier'],
+    }),
+  ),
   masterUserPassword: s.sensitive({
     doc: 'Password of the administrator. Not needed with manageMasterUserPassword, or in a cluster.',
     unless: needsNoPassword,

@@ -45,6 +45,7 @@ const parameters = s.object({
       set: true,
       minItems: 1,
       lateInitialize: false,
+      requiredUnless: ['memberOf'],
     }),
   ),
   database: s.optional(
