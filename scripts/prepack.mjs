@@ -1,4 +1,4 @@
-// Before `npm pack` of a package: the licence goes with it, and the examples go with the program.
+// Before `npm pack` of a package: the license goes with it, and the examples go with the program.
 import { cpSync } from 'node:fs'
 
 const root = new URL('..', import.meta.url)

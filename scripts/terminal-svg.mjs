@@ -1,11 +1,11 @@
-// Lines of a terminal, colours included, as an SVG that needs nothing to be shown.
+// Lines of a terminal, colors included, as an SVG that needs nothing to be shown.
 const FONT = 13
 const LINE = 19
 const LETTER = 7.83
 const MARGIN = 18
 const BAR = 34
 
-const colours = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#76e3ea' }
+const colors = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#76e3ea' }
 const PLAIN = '#d6deeb'
 const PROMPT = '#82aaff'
 const COMMENT = '#7f8c98'
@@ -36,7 +36,7 @@ function trimmed(lines) {
   return lines.slice(Math.max(0, first))
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what colours begin with.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what colors begin with.
 const CODE = /\x1b\[([\d;]*)m/
 
 const withoutColours = (line) =>
@@ -55,7 +55,7 @@ function text(line, y) {
 
 /** Every other part is a code; the letters between have what the codes before them said. */
 function spans(line) {
-  const look = { bold: false, dim: false, colour: '' }
+  const look = { bold: false, dim: false, color: '' }
   return line
     .split(CODE)
     .map((part, i) => {
@@ -66,20 +66,16 @@ function spans(line) {
 }
 
 function apply(look, code) {
-  if (code === 0) Object.assign(look, { bold: false, dim: false, colour: '' })
+  if (code === 0) Object.assign(look, { bold: false, dim: false, color: '' })
   else if (code === 1) look.bold = true
   else if (code === 2) look.dim = true
   else if (code === 22) Object.assign(look, { bold: false, dim: false })
-  else if (code === 39) look.colour = ''
-  else if (colours[code]) look.colour = colours[code]
+  else if (code === 39) look.color = ''
+  else if (colors[code]) look.color = colors[code]
 }
 
-function span(part, { bold, dim, colour }) {
-  const styles = [
-    bold ? ' font-weight="bold"' : '',
-    dim ? ' fill-opacity="0.6"' : '',
-    colour ? ` fill="${colour}"` : '',
-  ]
+function span(part, { bold, dim, color }) {
+  const styles = [bold ? ' font-weight="bold"' : '', dim ? ' fill-opacity="0.6"' : '', color ? ` fill="${color}"` : '']
   const style = styles.join('')
   return style === '' ? escaped(part) : `<tspan${style}>${escaped(part)}</tspan>`
 }

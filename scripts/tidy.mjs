@@ -7,6 +7,7 @@ import { kindBranchComplaints } from './kind-branches.mjs'
 import { layers, mayImport, mayImportRoom, rooms } from './layers.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 import { requirementComplaints } from './requirements.mjs'
+import { versionComplaints } from './set-version.mjs'
 import { staleSlowFiles } from './suites.mjs'
 import { wordComplaints } from './words.mjs'
 
@@ -22,6 +23,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md
   checkLinks(page)
 complaints.push(...decisionComplaints())
 complaints.push(...requirementComplaints())
+complaints.push(...versionComplaints())
 complaints.push(...wordComplaints())
 complaints.push(...kindBranchComplaints())
 for (const file of staleSlowFiles()) complaints.push(`scripts/suites.mjs: SLOW names ${file}, which does not exist`)

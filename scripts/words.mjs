@@ -27,7 +27,7 @@ const WORDS = {
   'opening with What, Who, That':
     /(?:\/\*\*|^\s*\*|\/\/|^)\s*(?:What|Who|Whoever|That) (?!['"])(?=[a-z])(?![^\n]*\?)/gm,
   'British spelling':
-    /\b(licence|colou?red|colours?|honou?red|behaviours?|cancelled(?!_)|recognis\w+|serialis\w+|organis\w+)\b/gi,
+    /\b(licences?|colour\w*|honour\w*|favour\w*|neighbour\w*|behaviour\w*|cancelled(?!_)|labell\w+|modell\w+|travell\w+|misspelt|grey|centre|whilst|artefacts?|analys(e|ed|ing)|(?:recogn|serial|organ|normal|optim|initial|summar|real|emphas|synchron|author|custom|minim|maxim|final|general)is(e|ed|es|ing|ation|ations|er|ers))\b/gi,
 }
 
 const FOLDERS = ['apps', 'bench', 'deploy', 'docs', 'examples', 'packages', 'providers', 'scripts', 'test']

@@ -1,4 +1,4 @@
-// Few clients, where a machine with neighbours tells little: both servers are up and are measured in turns, each turn with
+// Few clients, where a machine with neighbors tells little: both servers are up and are measured in turns, each turn with
 // as many objects there. Medians, and the least disturbed turn of each.
 //   node bench/api/turns.mjs [--turns 5] [--duration 3s] [--clients 1] [--n 1000]
 import { parseArgs } from 'node:util'

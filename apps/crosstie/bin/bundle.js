@@ -44,7 +44,7 @@ exports.Bundle = class Bundle {
       columnOffset: -BEFORE.length,
       cachedData: this.#keptCode(name),
     })
-    // As the first goes, so go the others, save those that only some runs read.
+    // If the code of the first is accepted, so is that of the others, except for parts that only some runs load.
     if (this.#parts.size === 0) this.#taken = script.cachedDataRejected === false
     const module = { exports: {} }
     this.#parts.set(name, { script, module })
@@ -58,33 +58,33 @@ exports.Bundle = class Bundle {
     try {
       return readFileSync(join(this.#code, name))
     } catch {
-      return undefined // There is none yet.
+      return undefined // No code is cached yet.
     }
   }
 
-  /** For the next run; not by one with flags of its own, whose code may be of little use to others (that of profilers is). */
+  /** Caches the code for the next run. A run with flags of its own does not, since its code may not be usable for others. */
   keepCode() {
     if (this.#taken || process.execArgv.length > 0) return
     usualFlags()
     try {
       mkdirSync(this.#code, { recursive: true })
-      // The first comes last: once it is there, all are.
+      // The first is written last: if it exists, all exist.
       for (const [name, { script }] of [...this.#parts].reverse()) {
         writeWhole(join(this.#code, name), script.createCachedData())
       }
     } catch {
-      // Nobody may write here: it goes on working as it did.
+      // The folder is not writable. The program works without the cache.
     }
   }
 }
 
-/** V8 takes code only under the flags that it was made under, and the program turns these as it goes. */
+/** Restores the flags under which V8 accepts cached code. The program changes them while it runs. */
 function usualFlags() {
   setFlagsFromString('--semi-space-growth-factor=2')
   setFlagsFromString('--heap-growing-percent=0')
 }
 
-/** Whole or not at all, even if the power goes. */
+/** Writes a file completely or not at all, even if the power fails. */
 function writeWhole(file, bytes) {
   const next = `${file}.${process.pid}`
   writeFileSync(next, bytes, { flush: true })

@@ -36,7 +36,7 @@ const otherwise: Readonly<Record<string, string>> = {
   's3:DeleteBucketReplication': 's3:PutReplicationConfiguration',
 }
 
-/** What IAM calls the permission to make a call. */
+/** Returns the IAM action of a call. */
 export function actionOf({ service, operation }: Pick<AwsCall, 'service' | 'operation'>): string {
   const action = `${service}:${operation}`
   return otherwise[action] ?? action

@@ -5,12 +5,12 @@ import { type AwsCall, isRead } from './actions.js'
 import { type CredentialsSource, credentialsOf, endpointFor, GLOBAL_REGION, specOf } from './config.js'
 import { isLost, translate } from './errors.js'
 
-/** Told of every attempt at a call, for whoever measures or tests: an AwsCall. */
+/** Publishes every attempt of a call as an AwsCall, for measurements and tests. */
 export const calls = channel('crosstie:aws:call')
 
 type Next = (args: object) => Promise<unknown>
 
-/** What all clients of the SDK have in common. */
+/** The common part of all clients of the SDK. */
 export interface AwsClient {
   readonly middlewareStack: { add(middleware: never, options: never): void }
   send(command: never, ...rest: never[]): unknown
@@ -83,7 +83,7 @@ export function clientFor<C extends AwsClient>(
   return client
 }
 
-/** By the uid of the ProviderConfig. What an older revision has under way is left to end by itself. */
+/** Returns the cached clients of a ProviderConfig by its uid. Calls of an older revision end on their own. */
 function keptFor(config: ProviderConfiguration | undefined): Kept {
   const uid = config?.revision.split('/')[0] ?? ''
   const revision = `${config?.revision} ${JSON.stringify(config?.spec)}`

@@ -160,7 +160,7 @@ function stsSettings(spec: AwsConfigSpec): { readonly region: string; readonly e
   return { region: spec.region ?? GLOBAL_REGION, ...(endpoint ? { endpoint } : {}) }
 }
 
-/** Where to call a service, when that is not for AWS to say. */
+/** Returns the endpoint of a service, if the ProviderConfig overrides it. */
 export function endpointFor({ endpoint }: AwsConfigSpec, service: string): string | undefined {
   if (!endpoint) return undefined
   return !endpoint.services || endpoint.services.includes(service) ? endpoint.url : undefined

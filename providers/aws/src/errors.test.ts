@@ -89,7 +89,7 @@ class Network {
     return conditionsOf(this.object!).find(({ type }) => type === 'Synced')?.message ?? ''
   }
 
-  /** All that anybody could read. */
+  /** Returns everything that users could read. */
   told(): string {
     return JSON.stringify([this.object, this.events])
   }
@@ -188,7 +188,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
     test(`${name}: ${because}`, async () => {
       const network = await Network.at(front.url)
       failing(at, answer)
-      // What has no name yet is made before it is looked at.
+      // A resource without a name is created before it is observed.
       let next = await network.reconcile()
       if (!front.requests.includes(at)) next = await network.reconcile()
       assert.equal(next.after, 'backoff', 'it is tried again, each time later')
@@ -231,7 +231,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
     const network = await Network.at(front.url)
     failing('DescribeVpcs', 'cut')
     await network.reconcile()
-    // Without a name there is nothing to look for yet: it was made, and then could not be seen.
+    // Without a name there is nothing to observe: it was created, and then could not be found.
     await network.reconcile()
     assert.equal(front.requests.filter((operation) => operation === 'DescribeVpcs').length, 3)
     assert.match(network.synced(), /observe failed: ec2:DescribeVpcs in eu-west-1: the answer was lost/)

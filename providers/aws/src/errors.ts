@@ -42,10 +42,10 @@ export function troubleOf(error: unknown): Trouble | undefined {
 
 export const isNotFound = (error: unknown): boolean => troubleOf(error) === 'notFound'
 
-/** What the call gives, or undefined when there is no such thing. */
+/** Returns the result of a call, or undefined if the resource does not exist. */
 export const unlessNotFound = <T>(call: Promise<T>) => unless(call, 'notFound')
 
-/** What the call gives, or undefined when it ends in one of these troubles. */
+/** Returns the result of a call, or undefined if it fails with one of these troubles. */
 export async function unless<T>(call: Promise<T>, ...troubles: readonly Trouble[]): Promise<T | undefined> {
   try {
     return await call
@@ -87,7 +87,10 @@ const unreachableCodes = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EAI_AGAIN', 'EHO
 const lostNames = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException'])
 const lostCodes = new Set(['ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ECONNABORTED'])
 
-/** The error of one attempt, made into one that people and the reconciler can act on. Holds nothing of the request. */
+/**
+ * Converts the error of one attempt into one that users and the reconciler can act on. It contains nothing of the
+ * request.
+ */
 export function translate(raw: unknown, call: AwsCall): unknown {
   if (!(raw instanceof Error) || raw.name === 'AbortError' || raw.name === 'ConfigError') return raw
   const error = raw as SdkError
@@ -139,7 +142,7 @@ function troubleFor(code: string, status: number | undefined): Trouble {
 
 const WORDS_MAX = 400
 
-/** What AWS says, without what only AWS can read, and without the request that some services repeat. */
+/** Returns the message of AWS without encoded parts and without the request, which some services repeat. */
 function wordsOf({ message }: Error): string {
   const text = message
     .replace(/\s*Encoded authorization failure message:.*/s, '')

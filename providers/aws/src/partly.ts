@@ -1,7 +1,7 @@
 import { messageOf } from '@crosstie/kube'
 import { PartialCreateError } from '@crosstie/resources/provider'
 
-/** What follows on a create. If it fails, the error leaving here knows what was made. */
+/** Runs a step that follows a create. An error contains the external name of the created resource. */
 export async function partly<T>(externalName: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step()

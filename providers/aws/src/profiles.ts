@@ -1,4 +1,4 @@
-/** What one section of a credentials file says. */
+/** A section of a credentials file. */
 export type Profile = Readonly<Record<string, string | undefined>>
 
 /** Reads a credentials file as AWS' own tools write it: `[default]`, or `[profile name]` as in config files. */

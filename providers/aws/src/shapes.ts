@@ -30,7 +30,7 @@ export function membersOf(shape: unknown): ReadonlyMap<string, { readonly member
   )
 }
 
-/** What a list or a map holds; undefined for anything else. */
+/** Returns the member shape of a list or a map, or undefined for other shapes. */
 export function itemsOf(shape: unknown): unknown {
   const known = resolved(shape)
   if (!Array.isArray(known)) return undefined
@@ -42,7 +42,7 @@ export function toApi<T>(shape: Shape, values: object): T {
   return told(shape, values) as T
 }
 
-/** What the API says, under our names; times as text, and what it does not say left out. */
+/** Converts a response to our field names. Times become text, and unset fields are left out. */
 export function fromApi<T = Readonly<Record<string, Json>>>(shape: Shape, answer: object): T {
   return heard(shape, answer) as T
 }

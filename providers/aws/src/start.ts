@@ -12,7 +12,7 @@ import type { ProviderHost, StartedProvider } from '@crosstie/resources/provider
 import { clientFor } from './clients.js'
 import { GLOBAL_REGION, providerConfig } from './config.js'
 
-/** Any of these says that whoever started us has credentials for AWS. */
+/** Environment variables that indicate credentials for AWS. */
 const signs = [
   'AWS_ACCESS_KEY_ID',
   'AWS_PROFILE',
@@ -54,7 +54,7 @@ async function existing(client: Client, signal: AbortSignal): Promise<KubeObject
   return await client.get(providerConfig.type, { name: NAME }, { signal }).catch(ignoring(isNotFound))
 }
 
-/** Whom AWS takes us for. That it cannot be told now is no reason not to go on: the objects will say what is wrong. */
+/** Returns the identity of the credentials. A failure is not fatal: the objects report it. */
 async function identity(spec: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> {
   const config = { name: NAME, revision: `start/${JSON.stringify(spec)}/`, spec: spec as never, credentials: undefined }
   try {

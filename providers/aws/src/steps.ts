@@ -15,8 +15,8 @@ export async function eachOf<T, R>(items: readonly T[], ask: (item: T) => Promis
 }
 
 /**
- * Makes changes of which AWS takes one at a time. Those that it refuses while it
- * works on an earlier one stay differences, and are made when it is done.
+ * Performs changes of which AWS accepts one at a time. Changes that it rejects during an earlier one stay
+ * differences and are retried later.
  */
 export async function oneAfterAnother(changes: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const [made, change] of changes.entries()) {

@@ -14,7 +14,7 @@ export function tagList(tags: Tags): { Key: string; Value: string }[] {
   return Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
 }
 
-/** What an update must do to tags: set all of `set`, take out `unset`. Undefined when there is nothing to do. */
+/** Returns the tags to set and to remove, or undefined if nothing changes. */
 export function tagChanges(update: {
   readonly changed: { readonly tags?: Readonly<Record<string, string | undefined>> | undefined }
   readonly removed: Readonly<Record<string, readonly string[]>>

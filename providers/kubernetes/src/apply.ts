@@ -13,15 +13,15 @@ import type { Cluster, Target } from './cluster.js'
 import { differencesBetween, fieldsOf, holds } from './difference.js'
 import type { Filled } from './references.js'
 
-/** The longest name of a field manager that Kubernetes takes. */
+/** The maximum length of a field manager name in Kubernetes. */
 const MANAGER_MAX = 128
 
 /**
- * Whose fields the Object's are. By its name: Objects for one thing do not take
- * each other's fields, and one that is made again after a restore knows its own.
+ * Returns the field manager of an Object, derived from its name: Objects for the same target do not take each
+ * other's fields, and an Object that is created again after a restore keeps its own.
  */
 export const managerOf = (managed: KubeObject): string => manager('crosstie-object', managed)
-/** Whose the fields of initProvider are. They are applied once and stay. */
+/** Returns the field manager of initProvider. Its fields are applied once and kept. */
 export const initManagerOf = (managed: KubeObject): string => manager('crosstie-init', managed)
 
 function manager(prefix: string, { metadata: { name = '' } }: KubeObject): string {
@@ -33,14 +33,15 @@ function manager(prefix: string, { metadata: { name = '' } }: KubeObject): strin
 
 type Applied = JsonObject & { readonly metadata: { readonly name: string; readonly namespace?: string } }
 
+/** A manifest with resolved references and its target. */
 export interface Wanted extends Filled {
   readonly target: Target
   readonly manager: string
 }
 
 /**
- * Where the live object is not what applying the manifest would make of it. The
- * server is asked only when something looks different or the Object is new.
+ * Returns the fields in which the live object differs from the applied manifest. Sends a dry run only if something
+ * appears to differ or the Object is new.
  */
 export async function differences(
   cluster: Cluster,
@@ -67,8 +68,8 @@ export async function differences(
 }
 
 /**
- * Applies the manifest. Fields that others wrote are taken back; fields that
- * others apply are theirs too, and that is for people to settle.
+ * Applies the manifest. Fields that others updated are taken back. Fields that others apply cause a conflict, which
+ * users must resolve.
  */
 export async function apply(
   cluster: Cluster,

@@ -11,32 +11,31 @@ import {
   type ResourceType,
 } from '@crosstie/kube'
 
-/** An object of a cluster, by what a reference says of it. */
+/** An object of a cluster. */
 export interface Target {
   readonly type: ResourceType
   readonly key: ObjectKey
 }
 
-/** A kind that was missing may be installed any moment; asking more often than this tells nothing. */
+/** A missing kind is looked up again after this time, in milliseconds. */
 const DISCOVERY_MS = 3_000
-/** So long the first list may take before objects are asked for one by one. */
+/** The timeout of the first list. After it, objects are read individually. */
 const SYNC_MS = 30_000
 const SYNC_STEP_MS = 20
 
 /**
- * One Kubernetes API. Objects that somebody follows are read from memory: each
- * kind is listed and watched once in each namespace, whoever asks. Where that
- * is not allowed or not working, objects are asked for one by one.
+ * A client of one Kubernetes API. Followed objects are read from memory: each kind is listed and watched once per
+ * namespace. If that is not permitted or fails, objects are read individually.
  */
 export class Cluster {
   readonly #kinds = new Map<string, { readonly at: number; readonly found: Promise<readonly ResourceType[]> }>()
   readonly #places = new Map<string, Place>()
-  /** What a dry run said of an object at a revision, by object. */
+  /** The result of the last dry run, by object and revision. */
   readonly verified = new Map<string, string>()
 
   constructor(readonly client: Client) {}
 
-  /** The kind as the cluster serves it. */
+  /** Returns the kind as the cluster serves it. Throws if it does not. */
   async typeOf(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ResourceType> {
     const where = parseApiVersion(apiVersion)
     if (!where) throw new Error(`"${apiVersion}" is no apiVersion: it looks like v1 or apps/v1`)
@@ -57,7 +56,7 @@ export class Cluster {
     )
   }
 
-  /** Hears of every change of one object, but not of those that we made. */
+  /** Subscribes to changes of one object, except for those of this process. Returns a function that unsubscribes. */
   watch({ type, key }: Target, changed: () => void): () => void {
     const name = placeName(type, key)
     let place = this.#places.get(name)
@@ -75,14 +74,17 @@ export class Cluster {
     }
   }
 
-  /** The object as it is; undefined when there is none. */
+  /** Returns the object, or undefined if it does not exist. */
   async read({ type, key }: Target, signal?: AbortSignal): Promise<KubeObject | undefined> {
     const place = this.#places.get(placeName(type, key))
     if (await place?.knows(keyText(key))) return place!.cached(key)
     return await this.client.get(type, key, signal ? { signal } : {}).catch(ignoring(isNotFound))
   }
 
-  /** From now on only what is at least as new as this counts; without a revision, only that it is gone. */
+  /**
+   * Records a write. Older states in the cache are ignored from then on. Without a revision, the object was
+   * deleted.
+   */
   wrote({ type, key }: Target, written: KubeObject | undefined): void {
     this.#places.get(placeName(type, key))?.wrote(keyText(key), written)
   }
@@ -91,12 +93,12 @@ export class Cluster {
 const placeName = (type: ResourceType, { namespace }: ObjectKey): string =>
   `${apiVersionOf(type)} ${groupResource(type)} ${namespace ?? ''}`
 
-/** All objects of a kind in one namespace, or of the cluster when it has none. */
+/** All objects of a kind in one namespace, or in the cluster. */
 class Place {
   readonly #informer: Informer
   readonly #stop = sharedAbortController()
   readonly #followers = new Map<string, Set<() => void>>()
-  /** What we wrote and may not have heard of yet. */
+  /** Writes of this process that the watch has not confirmed yet. */
   readonly #ahead = new Map<string, KubeObject | undefined>()
   readonly #settled: Promise<void>
 
@@ -107,7 +109,7 @@ class Place {
       ...(namespace ? { namespace } : {}),
     })
     this.#informer.subscribe((change) => {
-      // Whoever looks waits for the first list.
+      // Readers wait for the first list.
       if (change.type === 'added' && change.initial) return
       this.#tell(change.object)
     })
@@ -128,7 +130,7 @@ class Place {
     }
   }
 
-  /** Is what the cache holds of the object good enough to go by? */
+  /** Reports whether the cache is current for the object. */
   async knows(key: string): Promise<boolean> {
     await this.#settled
     if (!this.#informer.isSynced || this.#informer.problem !== undefined) return false
@@ -158,7 +160,7 @@ class Place {
     for (const changed of this.#followers.get(key) ?? []) changed()
   }
 
-  /** Resolves when the first list is there, or will not be soon. */
+  /** Resolves when the first list is complete, or is late. */
   async #settle(): Promise<void> {
     const { signal } = this.#stop
     for (let waited = 0; waited < SYNC_MS && !signal.aborted; waited += SYNC_STEP_MS) {

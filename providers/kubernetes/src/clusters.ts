@@ -4,11 +4,15 @@ import { type ConnectContext, defineProviderConfig, type ProviderConfiguration }
 import { Cluster } from './cluster.js'
 import { OBJECTS_USER } from './identity.js'
 
-/** How a cluster is reached: `InjectedIdentity` is the one that the Object is kept in, as the user {@link OBJECTS_USER}; all other sources hold a kubeconfig. */
+/**
+ * The ProviderConfig of a cluster. `InjectedIdentity` is the cluster of the Object, as the user {@link
+ * OBJECTS_USER}. All other sources contain a kubeconfig.
+ */
 export const providerConfig = defineProviderConfig({ group: 'kubernetes.crossplane.io', version: 'v1alpha1' })
 
+/** An open cluster. */
 export interface Opened {
-  /** Differs whenever something else is reached, or with other credentials. */
+  /** Changes with the address or the credentials. */
   readonly id: string
   readonly cluster: Cluster
 }
@@ -21,7 +25,7 @@ interface Remote extends Opened {
 
 const known = new WeakMap<Client, Clusters>()
 
-/** All clusters that the objects of one API lead to, each opened once. */
+/** All clusters of the Objects of one API. Each is opened once. */
 export class Clusters {
   readonly own: Opened
   readonly #remotes = new Map<string, Promise<Remote>>()
@@ -48,7 +52,7 @@ export class Clusters {
     return await opening
   }
 
-  /** Keeps a cluster open. Returns how to let go. */
+  /** Keeps a cluster open. Returns a function that releases it. */
   hold(id: string): () => void {
     const remote = this.#open.get(id)
     if (!remote) return () => {}
@@ -64,7 +68,7 @@ export class Clusters {
       if (!credentials?.trim()) throw new Error('its credentials are empty: they must hold a kubeconfig')
       return await kubeconfigAccess({ text: credentials })
     })
-    // Credentials that were replaced and that nobody uses any more.
+    // Replaced credentials without users.
     for (const old of this.#open.values()) if (old.config === name) this.#closeUnused(old)
     const client = new HttpClient(access)
     const remote = { id, config: name, client, cluster: new Cluster(client), holders: 0 }

@@ -3,9 +3,8 @@ import type { Difference } from '@crosstie/resources/provider'
 import { HIDDEN, type Path, secretPaths } from './manifest.js'
 
 /**
- * Is all of the manifest in the object, as far as can be told without knowing
- * the kind? False may still mean that it is there in other words, such as 1000m
- * for 1: only the server can tell.
+ * Reports whether the object contains the manifest, without knowledge of the kind. False may mean another spelling,
+ * such as 1000m for 1: only the server can decide.
  */
 export function holds(live: unknown, wanted: unknown): boolean {
   if (wanted === null) return live === undefined || live === null
@@ -16,12 +15,12 @@ export function holds(live: unknown, wanted: unknown): boolean {
   return isObject(live) && Object.keys(wanted).every((key) => holds(getOwn(live, key), wanted[key]))
 }
 
-/** Metadata that says when and by whom, not what. */
+/** Metadata that the server maintains. */
 const bookkeeping = new Set(['managedFields', 'resourceVersion', 'generation', 'uid', 'creationTimestamp'])
 
 /**
- * Where one object differs from another, by fields of the manifest: in all
- * fields, or only in those that are `wanted`. Hidden values are named and not shown.
+ * Returns the differences of two objects by field: all, or only `wanted` fields. Hidden values are named but not
+ * shown.
  */
 export function differencesBetween(
   wanted: JsonObject,
@@ -59,7 +58,7 @@ export function differencesBetween(
 
 const isMetadata = ([first]: Path): boolean => first !== undefined && 'field' in first && first.field === 'metadata'
 
-/** The fields that a manager applies, as the server keeps them; undefined when it applies none. */
+/** Returns the fields that a manager applies, or undefined if it applies none. */
 export function fieldsOf(object: KubeObject, manager: string): unknown {
   return object.metadata.managedFields?.find(
     (each) => each.manager === manager && each.operation === 'Apply' && !each.subresource,

@@ -1,7 +1,7 @@
 import { findInChain, isObject, type JsonObject, messageOf, StatusError } from '@crosstie/kube'
 import { HIDDEN } from './manifest.js'
 
-/** What to do about an answer of the cluster, by its reason. */
+/** The next step for an error of the cluster, by reason. */
 const nextSteps: Readonly<Record<string, string>> = {
   Unauthorized: 'the cluster does not accept the credentials: renew those that the ProviderConfig names',
   Forbidden:
@@ -11,13 +11,12 @@ const nextSteps: Readonly<Record<string, string>> = {
   Invalid: 'correct spec.forProvider.manifest',
 }
 
-/** Texts so short are ordinary words by chance. */
+/** Shorter texts are not hidden, since they occur by chance. */
 const SECRET_LENGTH = 4
 
 /**
- * Runs a step. What leaves here says what to do next, tells no secret, and is
- * no conflict: to the reconciler that would mean that somebody changed the
- * Object itself.
+ * Runs a step. Errors name the next step and contain no secret. Conflicts are converted, since the reconciler would
+ * take them for a conflict of the Object itself.
  */
 export async function told<T>(what: string, secrets: readonly string[], step: () => Promise<T>): Promise<T> {
   try {
@@ -42,7 +41,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
   return forms.sort((a, b) => b.length - a.length).reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
 }
 
-/** A document with every text hidden that holds one of the secrets. */
+/** Hides every text of a document that contains a secret. */
 export function withoutTexts(document: JsonObject, secrets: readonly string[]): JsonObject {
   const forms = secrets.filter(({ length }) => length >= SECRET_LENGTH)
   if (forms.length === 0) return document

@@ -1,19 +1,18 @@
 import type { KubeObject } from '@crosstie/kube'
 
 /**
- * The user that Objects act as in the cluster that they are kept in. It is not
- * the identity of the controllers, who may read every Secret: an Object may do
- * exactly what administrators granted to this user, and nothing at first.
+ * The user of Objects in the cluster that they are kept in. It is not the identity of the controllers, which may
+ * read every Secret. An Object has only the permissions that administrators granted to this user, initially none.
  */
 export const OBJECTS_USER = 'crosstie:objects'
 
-/** ClusterRoles with this label, set to "true", add to the rights of {@link OBJECTS_USER}. */
+/** ClusterRoles with this label set to "true" grant permissions to {@link OBJECTS_USER}. */
 export const OBJECTS_LABEL = 'rbac.crosstie.io/aggregate-to-objects'
 
 const NAME = 'crosstie-objects'
 const group = 'rbac.authorization.k8s.io'
 
-/** Collects what administrators grant to Objects. */
+/** The roles that aggregate the permissions of Objects. */
 export const objectsRoles: readonly KubeObject[] = [
   {
     apiVersion: `${group}/v1`,
@@ -30,7 +29,7 @@ export const objectsRoles: readonly KubeObject[] = [
   },
 ]
 
-/** The controllers act as that user, and as no other. */
+/** The permission of the controllers to impersonate this user, and no other. */
 export const impersonationRights = [
   { apiGroups: [''], resources: ['users'], resourceNames: [OBJECTS_USER], verbs: ['impersonate'] },
 ]

@@ -8,6 +8,7 @@ export { providerConfig } from './clusters.js'
 export { OBJECTS_LABEL, OBJECTS_USER } from './identity.js'
 export { object } from './object.js'
 
+/** The Kubernetes provider. */
 export const provider = defineProvider({
   name: 'kubernetes',
   summary: 'Objects of any Kubernetes cluster, managed or observed.',
@@ -21,7 +22,7 @@ export const provider = defineProvider({
   },
 })
 
-/** A ProviderConfig `default` for the cluster itself, unless there is one. */
+/** Creates a ProviderConfig `default` for the own cluster, unless one exists. */
 async function offerOwnCluster(client: Client): Promise<void> {
   const { type } = providerConfig
   const config = {

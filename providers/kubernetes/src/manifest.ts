@@ -9,19 +9,20 @@ import {
   setFieldValue,
 } from '@crosstie/kube'
 
+/** The text that replaces hidden values. */
 export const HIDDEN = '<hidden>'
 
-/** What kubectl keeps there is a copy of the whole object, Secrets included. */
+/** The annotation in which kubectl keeps a copy of the whole object, including Secrets. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Which object a manifest is about. */
+/** The identity of the object in a manifest. */
 export interface Identity {
   readonly apiVersion: string
   readonly kind: string
   readonly key: ObjectKey
 }
 
-/** Whom the manifest means; its name may be left to the external name. Throws when it does not say enough. */
+/** Returns the identity of a manifest. The name defaults to the external name. Throws if the manifest is incomplete. */
 export function identityOf(manifest: JsonObject | undefined, managed: KubeObject, externalName: string): Identity {
   if (!isObject(manifest)) {
     throw new Error('spec.forProvider.manifest is missing: give at least its apiVersion, kind and metadata')
@@ -42,7 +43,7 @@ export function identityOf(manifest: JsonObject | undefined, managed: KubeObject
   return { apiVersion, kind, key }
 }
 
-/** Objects that make things must not be turned towards other things: what they made would be left behind. */
+/** Rejects a change of the target of an existing Object, since its current target would be left behind. */
 export function refuseRetarget({ apiVersion, kind, key }: Identity, managed: KubeObject): void {
   const { managementPolicies = ['*'] } = (managed['spec'] ?? {}) as { managementPolicies?: readonly string[] }
   if (managementPolicies.every((policy) => policy === 'Observe')) return
@@ -66,10 +67,10 @@ export function refuseRetarget({ apiVersion, kind, key }: Identity, managed: Kub
   )
 }
 
-/** Fields that a server writes, whoever sends them. */
+/** Fields that the server sets. */
 const serverFields = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation', 'selfLink']
 
-/** What may be applied of a manifest: people paste what `kubectl get -o yaml` printed. */
+/** Returns the part of a manifest that can be applied. Users paste the output of `kubectl get -o yaml`. */
 export function applicable(manifest: JsonObject, key: ObjectKey): JsonObject {
   const { status: _, metadata, ...rest } = manifest
   const given = isObject(metadata) ? (metadata as JsonObject) : {}
@@ -78,8 +79,8 @@ export function applicable(manifest: JsonObject, key: ObjectKey): JsonObject {
 }
 
 /**
- * A live object as the status may show it: without bookkeeping, and with the
- * values of Secrets and those at `hidden` paths left out.
+ * Returns a live object for the status: without server fields, and without the values of Secrets and of `hidden`
+ * paths.
  */
 export function shown(live: KubeObject, hidden: readonly Path[]): JsonObject {
   const { managedFields: _, resourceVersion: __, annotations = {}, ...metadata } = live.metadata
@@ -94,9 +95,10 @@ export function shown(live: KubeObject, hidden: readonly Path[]): JsonObject {
   return object
 }
 
+/** A parsed field path. */
 export type Path = readonly Segment[]
 
-/** Where a Secret keeps its values. */
+/** Returns the paths of the values of a Secret. */
 export function secretPaths(object: JsonObject): readonly Path[] {
   if (object['apiVersion'] !== 'v1' || object['kind'] !== 'Secret') return []
   return ['data', 'stringData'].flatMap((field) => {
@@ -105,7 +107,7 @@ export function secretPaths(object: JsonObject): readonly Path[] {
   })
 }
 
-/** Every text of a Secret that must not be told, as it is and as it is encoded. */
+/** Returns all texts of a Secret that must not be disclosed, plain and encoded. */
 export function secretTexts(object: JsonObject): readonly string[] {
   return secretPaths(object).flatMap((path) => {
     const value = findFieldValue(object, path)
@@ -114,4 +116,5 @@ export function secretTexts(object: JsonObject): readonly string[] {
   })
 }
 
+/** Decodes base64. */
 export const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8')

@@ -22,19 +22,20 @@ import { readinessOf } from './readiness.js'
 import { type Filled, fill, type Named, nameOf, targetOf } from './references.js'
 import { textAt } from './values.js'
 
-/** One turn at one Object. */
+/** The state of one reconciliation of an Object. */
 export interface Session {
   readonly clusters: Clusters
   readonly target: Opened
   readonly follow: ConnectContext['follow']
   /** Called before each request that changes something. */
   readonly changing: CountChange
-  /** What observing found, for whoever acts on it. */
+  /** The result of observe, for the operations that follow. */
   seen?: { readonly wanted: Wanted; readonly live: KubeObject | undefined }
 }
 
 type ObjectCall = ExternalCall<Partial<Parameters>, Session>
 
+/** The managed kind Object. */
 export const object = defineManaged({
   group: 'kubernetes.crossplane.io',
   version: 'v1alpha2',
@@ -46,13 +47,13 @@ export const object = defineManaged({
   observation,
   naming: 'user-chosen',
   idempotentCreate: true,
-  // Field managers of server-side apply keep several Objects apart that apply to one object.
+  // Field managers of server-side apply separate several Objects for one target.
   shared: true,
   consistencySeconds: 0,
   providerConfig,
-  // Kubernetes has its own priority and fairness, and most looks are answered from memory.
+  // Kubernetes has its own priority and fairness, and most observations are answered from memory.
   unmetered: true,
-  // On the kind of the manifest. Without list and watch in the namespace, each object is asked for by itself.
+  // For the kind of the manifest. Without list and watch in the namespace, objects are read individually.
   permissions: {
     Observe: ['get', 'list', 'watch'],
     Create: ['create', 'patch'],
@@ -93,7 +94,7 @@ export const object = defineManaged({
     session.changing()
     await told('apply the manifest', secretsOf(wanted), async () => {
       if (initProvider?.manifest) {
-        // Applied by somebody else: what is not in forProvider stays when the next apply does not name it.
+        // Applied by another manager: fields that are not in forProvider are kept by the next apply.
         const merged = { ...(await filledIn(call, target)), target, manager: initManagerOf(managed) }
         await apply(cluster, merged, { ...options, ours: [managerOf(managed)] })
       }
@@ -121,7 +122,7 @@ export const object = defineManaged({
         const uid = live.metadata.uid
         const gone = await cluster.client.delete(target.type, target.key, {
           propagationPolicy: forProvider.deletionPropagation ?? 'Background',
-          // If it was deleted and made again since we looked, that one is not ours.
+          // An object that was deleted and created again is not ours.
           ...(uid ? { preconditions: { uid } } : {}),
           signal,
         })
@@ -154,7 +155,7 @@ interface Related {
   readonly target: Target
 }
 
-/** Whatever else the Object depends on, here and there. */
+/** Returns the other objects that the Object depends on. */
 async function relatedTo({ client: session, forProvider, signal }: ObjectCall): Promise<readonly Related[]> {
   const { own } = session.clusters
   const referred = (forProvider.references ?? []).flatMap(
@@ -175,7 +176,7 @@ async function relatedTo({ client: session, forProvider, signal }: ObjectCall): 
   )
 }
 
-/** Has the Object looked at again when something changes that it depends on. */
+/** Triggers a reconciliation when a dependency changes. */
 function listen({ clusters, target, follow }: Session, related: readonly Related[]): void {
   const byTopic = new Map(related.map((each) => [topicOf(each), each]))
   follow([`cluster ${target.id}`, ...byTopic.keys()], (topic, changed) => {
@@ -188,7 +189,7 @@ function topicOf({ opened, target: { type, key } }: Related): string {
   return JSON.stringify([opened.id, type.group, type.version, type.resource, key.namespace, key.name])
 }
 
-/** The manifest as it is to be applied. Nothing is asked of others for what is on its way out. */
+/** Returns the manifest to apply. References of a deleted Object are not resolved. */
 async function filledIn(
   { client: session, managed, forProvider, signal }: ObjectCall,
   { key }: Target,
@@ -202,7 +203,7 @@ async function filledIn(
   return { ...filled, manifest: applicable(filled.manifest, key) }
 }
 
-/** With what updates must leave alone as it is now. */
+/** Returns the manifest with the current values of ignored fields. */
 function leavingAlone(paths: readonly string[] = [], manifest: JsonObject, live: KubeObject): JsonObject {
   if (paths.length === 0) return manifest
   return leaveAlone({ manifest }, paths, { manifest: live })['manifest'] as JsonObject
@@ -210,7 +211,7 @@ function leavingAlone(paths: readonly string[] = [], manifest: JsonObject, live:
 
 const secretsOf = ({ manifest, secrets }: Wanted): readonly string[] => [...secrets, ...secretTexts(manifest)]
 
-/** Connection details whose names say that they open something must not be shown anywhere else. */
+/** Matches names of connection details that must not be shown elsewhere. */
 const OPENS = /passw|secret|token|credential|private|key$/i
 
 async function sightOf(
@@ -271,7 +272,7 @@ const policiesOf = (managed: KubeObject): readonly string[] =>
 const mayUpdate = (managed: KubeObject): boolean =>
   policiesOf(managed).some((policy) => policy === '*' || policy === 'Update')
 
-/** Was all well with this generation of the Object when it was last reported on? */
+/** Reports whether this generation of the Object was in sync and ready at the last report. */
 function isSettled(managed: KubeObject): boolean {
   const synced = conditionsOf(managed).find(({ type }) => type === 'Synced')
   return synced?.status === 'True' && synced.observedGeneration === managed.metadata.generation

@@ -54,6 +54,7 @@ const references = s.list(
   },
 )
 
+/** The fields of forProvider. */
 export const parameters = s.object({
   manifest: s.document({
     doc: 'The object. Fields that it does not name are left to others. Its name may be left out: then it is the external name.',
@@ -75,7 +76,8 @@ export const parameters = s.object({
   ),
 })
 
+/** The type of forProvider. */
 export type Parameters = Infer<typeof parameters>
 
-/** The manifest says it all, as it is in the cluster; the values of Secrets are hidden. */
+/** The observation is empty: the status contains the manifest, with hidden values of Secrets. */
 export const observation = s.object({})

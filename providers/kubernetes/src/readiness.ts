@@ -1,6 +1,7 @@
 import { CompileError, compileExpression, ExpressionEnvironment, type ExpressionProgram } from '@crosstie/cel'
 import { type Condition, conditionsOf, type KubeObject, messageOf } from '@crosstie/kube'
 
+/** The readiness policies. */
 export const readinessPolicies = [
   'SuccessfulCreate',
   'DeriveFromObject',
@@ -9,6 +10,7 @@ export const readinessPolicies = [
   'DeriveFromCelQuery',
 ] as const
 
+/** The readiness settings of an Object. */
 export interface Readiness {
   readonly policy?: (typeof readinessPolicies)[number]
   readonly conditionType?: string
@@ -16,11 +18,11 @@ export interface Readiness {
 }
 
 const environment = ExpressionEnvironment.create({ variables: { object: 'dyn' } })
-/** Queries are few, Objects many. */
+/** Compiled queries. There are few different ones for many Objects. */
 const programs = new Map<string, ExpressionProgram | CompileError>()
 const PROGRAMS_MAX = 1_000
 
-/** Can the object be used? True, or a condition that says why not. */
+/** Returns true if the object is ready, otherwise a condition with the reason. */
 export function readinessOf(live: KubeObject, readiness: Readiness = {}): true | Condition {
   if (live.metadata.deletionTimestamp) return notReady('it is being deleted')
   switch (readiness.policy ?? 'SuccessfulCreate') {
@@ -68,7 +70,7 @@ function byQuery(live: KubeObject, query: string): true | Condition {
     return notReady(`spec.forProvider.readiness.celQuery cannot be read: ${program.message}`)
   }
   const outcome = program.evaluate(environment.inputs({ object: live }))
-  // A field that is not there yet is the ordinary case: the object has no status so far.
+  // A missing field is the usual case: the object does not have a status yet.
   if ('error' in outcome) return notReady(`the readiness query has no answer yet: ${outcome.error}`)
   if (typeof outcome.value !== 'boolean') {
     return notReady('spec.forProvider.readiness.celQuery must give true or false')

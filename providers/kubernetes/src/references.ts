@@ -3,7 +3,7 @@ import type { Cluster, Target } from './cluster.js'
 import { type Path, secretPaths } from './manifest.js'
 import { isSecret, valueAt } from './values.js'
 
-/** An object by its name, as references give it. */
+/** An object of a reference. */
 export interface Named {
   readonly apiVersion: string
   readonly kind: string
@@ -11,32 +11,37 @@ export interface Named {
   readonly namespace?: string
 }
 
-/** What an Object needs of other objects of the API that it is kept in. */
+/** A reference of an Object to another object of its API. */
 export interface Reference {
   readonly dependsOn?: Named
   readonly patchesFrom?: Named & { readonly fieldPath: string }
   readonly toFieldPath?: string
 }
 
-/** A manifest with everything filled in, and what of it must not be told. */
+/** A manifest with resolved references, and its secret texts. */
 export interface Filled {
   readonly manifest: JsonObject
   readonly hidden: readonly Path[]
   readonly secrets: readonly string[]
 }
 
+/** Formats the name of an object for messages. */
 export const nameOf = ({ kind, namespace, name }: Named): string => `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 
+/** Returns the target of a reference. Throws if the cluster does not serve the kind. */
 export async function targetOf(cluster: Cluster, named: Named, signal: AbortSignal): Promise<Target> {
   const type = await cluster.typeOf(named.apiVersion, named.kind, signal)
   if (type.namespaced && !named.namespace) throw new Error(`${nameOf(named)} needs a namespace: its kind is namespaced`)
   return { type, key: { name: named.name, ...(type.namespaced ? { namespace: named.namespace! } : {}) } }
 }
 
-/** Fields that say which object it is. If they came from elsewhere, it could become another one any moment. */
+/**
+ * Fields that identify the object. They cannot be patched from references, since the Object would change its
+ * target.
+ */
 const identity = /^(apiVersion|kind|metadata\.name|metadata\.namespace)$/
 
-/** Reads what is referred to and puts it where it belongs. Throws when something is not there yet. */
+/** Resolves references and patches the manifest. Throws if a referenced value does not exist yet. */
 export async function fill(
   own: Cluster,
   manifest: JsonObject,
@@ -75,7 +80,7 @@ async function readThere(own: Cluster, here: string, named: Named, signal: Abort
   return object
 }
 
-/** What goes into the data of a Secret goes there encoded, as all values of Secrets are. */
+/** Encodes a value for the data of a Secret. */
 function forField(manifest: JsonObject, path: Path, value: unknown): unknown {
   const [first] = path
   const intoData = path.length === 2 && first !== undefined && 'field' in first && first.field === 'data'

@@ -10,12 +10,13 @@ import {
 } from '@crosstie/kube'
 import { decoded } from './manifest.js'
 
+/** Reports whether an object is a Secret. */
 export const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret'
 
 /**
- * What an object holds at a path: a field path such as `data.token`, or a
- * JSONPath such as `{.spec.ports[?(@.name=="http")].nodePort}`. The values of
- * Secrets come decoded. Undefined when nothing is there.
+ * Returns the value at a path: a field path such as `data.token`, or a JSONPath such as
+ * `{.spec.ports[?(@.name=="http")].nodePort}`. Values of Secrets are decoded. Returns undefined if there is no
+ * value.
  */
 export function valueAt(object: KubeObject, path: string): unknown {
   const readable = isSecret(object) ? withDecodedData(object) : object
@@ -31,6 +32,7 @@ export function valueAt(object: KubeObject, path: string): unknown {
   }
 }
 
+/** Returns the text at a path, or undefined if there is none. */
 export function textAt(object: KubeObject, path: string): string | undefined {
   const value = valueAt(object, path)
   if (value === undefined || value === null) return undefined

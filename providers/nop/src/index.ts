@@ -25,14 +25,13 @@ const observation = s.object({
 
 type NopCall = ExternalCall<{ size?: number; fields?: Readonly<Record<string, string>> }, null>
 
-/** It is whatever is asked of it, as soon as it is asked. */
+/** Returns the observation: the resource always has the desired state. */
 const observed = ({ externalName, forProvider }: NopCall) =>
   present({ ready: true, atProvider: { id: externalName, ...forProvider } })
 
 /**
- * A resource that does nothing and is nowhere: there from when its object has
- * an external name until the object is deleted. To try things out, and to
- * measure what the control plane itself costs.
+ * A resource that does nothing. It exists from the time its object has an external name until the object is
+ * deleted. Use it to try things out, and to measure the overhead of the control plane.
  */
 export const nopResource = defineManaged({
   group: 'nop.crossplane.io',
@@ -65,7 +64,7 @@ export const nopResource = defineManaged({
   async delete() {},
 })
 
-/** It meets every kind of claim, as it is whatever is asked of it. */
+/** Bindings for every kind of claim. */
 export const nopBindings: readonly Binding[] = [
   mysqlInstance,
   postgresqlInstance,
@@ -74,6 +73,7 @@ export const nopBindings: readonly Binding[] = [
   bucket,
 ].map((claim) => defineBinding({ claim, managed: nopResource }))
 
+/** The nop provider. */
 export const provider = defineProvider({
   name: 'nop',
   summary: 'Resources that do nothing, to try things out with.',

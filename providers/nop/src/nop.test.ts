@@ -8,7 +8,7 @@ import { nopResource } from './index.js'
 
 const page = new URL('../../../docs/reference/nop.crossplane.io/NopResource.md', import.meta.url)
 
-/** The formatter pads tables. */
+/** Removes the padding that a formatter may add to tables. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---').trim()
 
 test('the page of the kind is what its definition says', () => {
@@ -52,7 +52,7 @@ test('with a CRD that knows less of the status, nothing is written at rest all t
     },
   })
   const update = api.update.bind(api)
-  // As the CRD of the load generator would: it has no atProvider.size and .fields.
+  // A CRD without atProvider.size and .fields, as that of the load generator.
   api.update = (async (type, object, options) => {
     const status = object['status'] as { atProvider?: { id?: string } }
     return await update(type, { ...object, status: { ...status, atProvider: { id: status.atProvider?.id } } }, options)

@@ -1,11 +1,12 @@
 import { defineProviderConfig, s } from '@crosstie/resources/provider'
 
+/** The supported SSL modes, as in libpq. */
 export const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
 /**
- * How a PostgreSQL server is reached. The credentials are a connection URL
- * (`postgresql://user:password@host:5432/`), or a Secret with the keys
- * endpoint, port, username and password, as connection Secrets have them.
+ * The ProviderConfig of a PostgreSQL server. The credentials are a connection URL
+ * (`postgresql://user:password@host:5432/`), or a Secret with the keys endpoint, port, username and password, as in
+ * connection Secrets.
  */
 export const providerConfig = defineProviderConfig({
   group: 'postgresql.sql.crossplane.io',

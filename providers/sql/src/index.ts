@@ -9,6 +9,7 @@ import { schema } from './kinds/schema.js'
 export { providerConfig } from './config.js'
 export { database, extension, grant, role, schema }
 
+/** The SQL provider. */
 export const provider = defineProvider({
   name: 'sql',
   summary: 'PostgreSQL: databases, roles, grants, schemas and extensions.',
@@ -17,7 +18,7 @@ export const provider = defineProvider({
     defineBinding({
       claim: postgresqlInstance,
       managed: database,
-      // The class decides; what it leaves open the claim may ask for.
+      // The class takes precedence over the claim.
       configure: ({ asked, forProvider }) => ({ engineVersion: asked['engineVersion'], ...forProvider }),
     }),
     ...[role, grant, schema, extension].map((managed) =>

@@ -4,81 +4,92 @@ import { type Option, type OptionValues, textOf, UsageError } from '../options/o
 import { closest, didYouMean } from '../options/suggest.js'
 import { adviceFor, isUnreachable } from './shared/advice.js'
 import { Progress } from './shared/progress.js'
-import { hasColours, type Paint, paintFor, safeForTerminal } from './shared/terminal.js'
+import { hasColors, type Paint, paintFor, safeForTerminal } from './shared/terminal.js'
 
 export { countOf, type Option, type OptionValues, textOf, textsOf, UsageError } from '../options/options.js'
 
-/** One thing that the command line can do. */
+/** A command of the command line. */
 export interface Command {
   readonly name: string
-  /** `crosstie up [--data-dir DIR]`: what stands behind `Usage:`. */
+  /** The usage line after `Usage:`, such as `crosstie up [--data-dir DIR]`. */
   readonly usage: string
   readonly summary: string
-  /** What one sentence cannot tell. */
+  /** More text below the summary. */
   readonly details?: string
-  /** Command lines that people can take as they are, with what they do. */
+  /** Command lines with descriptions. */
   readonly examples?: readonly Example[]
   readonly options: Readonly<Record<string, Option>>
-  /** What the exit codes mean here, where they mean more than in general. */
+  /** Exit codes with a special meaning for this command. */
   readonly exits?: Readonly<Record<number, string>>
-  /** How many words it takes at most, beside options; any number if it does not say. */
+  /** The maximum number of positional arguments. Absent: not limited. */
   readonly words?: number
-  /** What its words are, for completion. */
+  /** The kind of positional arguments, for completion. */
   readonly completes?: 'kinds' | 'objects' | 'files' | 'commands' | readonly string[]
   run(input: Input): Promise<number>
 }
 
+/** A command line with a description. */
 export interface Example {
   readonly does: string
   readonly line: string
 }
 
+/** The parsed command line and the environment of a command. */
 export interface Input {
   readonly values: OptionValues
   readonly words: readonly string[]
-  /** The options that stand on the command line; the others have their defaults. */
+  /** The options that were set on the command line. The others have their defaults. */
   readonly given: ReadonlySet<string>
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal
-  /** Lines for stdout. */
+  /** Prints a line to stdout. */
   readonly out: (line: string) => void
-  /** Lines for stderr. */
+  /** Prints a line to stderr. */
   readonly err: (line: string) => void
-  /** Colours, if stdout is a terminal. */
+  /** Colors, if stdout is a terminal. */
   readonly paint: Paint
-  /** What is being waited for, if stderr is a terminal. */
+  /** Shows progress, if stderr is a terminal. */
   readonly progress: Progress
 }
 
-/** What was waited for did not come to be in the time that was given. */
+/** A condition was not met within the timeout. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
+/** The command succeeded. */
 export const EXIT_OK = 0
+/** The command failed. */
 export const EXIT_FAILED = 1
+/** The command line is not valid. */
 export const EXIT_USAGE = 2
+/** The object does not exist. */
 export const EXIT_NOT_FOUND = 3
+/** The timeout expired. */
 export const EXIT_TIMEOUT = 4
+/** The server cannot be reached. */
 export const EXIT_UNREACHABLE = 5
+/** A plan or drift has changes. */
 export const EXIT_CHANGES = 6
+/** The command was interrupted. */
 export const EXIT_INTERRUPTED = 130
 
-/** What they mean in general; commands may say more. */
+/** The general meaning of exit codes. */
 export const exitCodes: Readonly<Record<number, string>> = {
   [EXIT_OK]: 'done',
-  [EXIT_FAILED]: 'failed, or what was looked at is not as it should be',
-  [EXIT_USAGE]: 'the command line was not understood; nothing was done',
-  [EXIT_NOT_FOUND]: 'the object is not there',
-  [EXIT_TIMEOUT]: 'what was waited for did not happen in time',
+  [EXIT_FAILED]: 'failed, or the checked condition does not hold',
+  [EXIT_USAGE]: 'the command line is not valid; nothing was done',
+  [EXIT_NOT_FOUND]: 'the object does not exist',
+  [EXIT_TIMEOUT]: 'the condition was not met within the timeout',
   [EXIT_UNREACHABLE]: 'the server cannot be reached',
-  [EXIT_CHANGES]: 'there is something to change: asked with plan or drift',
+  [EXIT_CHANGES]: 'plan or drift found changes',
   [EXIT_INTERRUPTED]: 'interrupted',
 }
 
-/** Programs get data as it is, as from kubectl; people get it made safe for their terminal. */
+/** Formats for programs, which print data unchanged. Output for people is escaped for terminals. */
 const PROGRAM_FORMAT = /^(json|yaml|jsonpath|env|uri)\b/
 
+/** Parses the arguments and runs a command. Returns the exit code and does not throw. */
 export async function runCommand(command: Command, args: readonly string[], signal: AbortSignal): Promise<number> {
   const { stdout, stderr } = process
   const progress = new Progress(stderr, stderr.isTTY === true && process.env['TERM'] !== 'dumb')
@@ -98,23 +109,23 @@ export async function runCommand(command: Command, args: readonly string[], sign
     forPrograms = PROGRAM_FORMAT.test(textOf(values, 'output') ?? '')
     checkWords(command, positionals)
     checkSelector(values)
-    const paint = paintFor(hasColours(stdout))
+    const paint = paintFor(hasColors(stdout))
     return await command.run({ values, words: positionals, given, signal, out, err, paint, progress })
   } catch (error) {
     progress.stop()
     if (signal.aborted) return EXIT_INTERRUPTED
-    const { red } = paintFor(hasColours(stderr))
+    const { red } = paintFor(hasColors(stderr))
     err(`${red('error:')} crosstie ${command.name}: ${messageOf(error)}`)
     const advice = adviceFor(error)
     if (advice) err(advice)
-    if (error instanceof UsageError) err(`Run 'crosstie ${command.name} --help' to see how it is used.`)
+    if (error instanceof UsageError) err(`Run 'crosstie ${command.name} --help' for usage.`)
     return exitOf(error)
   } finally {
     progress.stop()
   }
 }
 
-/** What is not understood is not passed over: `up sql` is not `up --providers sql`. */
+/** Rejects surplus arguments: `up sql` is not `up --providers sql`. */
 function checkWords({ words: most = Number.POSITIVE_INFINITY }: Command, words: readonly string[]): void {
   const extra = words[most]
   if (extra !== undefined) {
@@ -122,7 +133,7 @@ function checkWords({ words: most = Number.POSITIVE_INFINITY }: Command, words: 
   }
 }
 
-/** Every command that has `-l` means the same by it. */
+/** Validates `-l`, which has the same meaning in every command. */
 function checkSelector(values: OptionValues): void {
   const selector = textOf(values, 'selector')
   if (selector === undefined) return
@@ -167,16 +178,16 @@ function parse(command: Command, args: readonly string[]) {
   }
 }
 
-/** What Node says about an option, shorter and with what was meant. */
+/** Shortens Node's message about an option and adds a suggestion. */
 function complaint(message: string, { options }: Command): string {
   const unknown = /^Unknown option '(-+)([^']+)'/.exec(message)
   if (!unknown) return message
   const [, dashes, name = ''] = unknown
   const meant = dashes === '--' ? closest(name, Object.keys(options)) : undefined
-  return `there is no option ${dashes}${name}.${didYouMean(`--${name}`, meant ? [`--${meant}`] : [])}`
+  return `unknown option ${dashes}${name}.${didYouMean(`--${name}`, meant ? [`--${meant}`] : [])}`
 }
 
-/** `--flag=false` and `--flag=true`, as Go programs have it, beside `--no-flag` and `--flag`. */
+/** Accepts `--flag=false` and `--flag=true`, as Go programs do, besides `--no-flag` and `--flag`. */
 function spelled(arg: string, options: ParseArgsConfig['options']): string {
   const [, name = '', value] = /^--([^=]+)=(true|false)$/.exec(arg) ?? []
   if (options?.[name]?.type !== 'boolean') return arg
@@ -185,6 +196,7 @@ function spelled(arg: string, options: ParseArgsConfig['options']): string {
 
 const HELP_COLUMN = 32
 
+/** Returns the text of `--help`. */
 export function helpFor({ usage, summary, details, examples = [], options, exits }: Command): string {
   const section = (title: string, lines: readonly string[]) => (lines.length > 0 ? ['', title, ...lines] : [])
   return [

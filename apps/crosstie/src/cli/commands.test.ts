@@ -4,7 +4,7 @@ import { exitCodes, helpFor } from './command.js'
 import { commands } from './commands.js'
 
 for (const [name, load] of Object.entries(commands)) {
-  test(`crosstie ${name} explains itself`, async () => {
+  test(`crosstie ${name} has help texts`, async () => {
     const command = await load()
     assert.equal(command.name, name)
     assert.ok(command.usage.startsWith(`crosstie ${name}`), command.usage)
@@ -17,7 +17,7 @@ for (const [name, load] of Object.entries(commands)) {
     for (const line of helpFor(command).split('\n')) assert.ok(line.length <= 160, line)
   })
 
-  test(`the options of crosstie ${name} can be told apart`, async () => {
+  test(`the options of crosstie ${name} are distinct`, async () => {
     const { options } = await load()
     const letters = Object.values(options).flatMap(({ short }) => short ?? [])
     assert.equal(new Set(letters).size, letters.length, letters.join(' '))

@@ -2,7 +2,7 @@ import type { Command } from './command.js'
 
 type Load = () => Promise<Command>
 
-/** All commands, by what people want of them. Loaded when asked for: `crosstie get` need not read a database engine. */
+/** All commands by section. They are loaded on demand: `crosstie get` does not load the database engine. */
 export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Run a control plane': {
     up: async () => (await import('./up/command.js')).up,
@@ -19,7 +19,7 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
     wait: async () => (await import('./wait/command.js')).wait,
     events: async () => (await import('./events/command.js')).events,
   },
-  'Look before you leap': {
+  'Plan and review changes': {
     plan: async () => (await import('./plan/command.js')).plan,
     approve: async () => (await import('./approve/command.js')).approve,
     drift: async () => (await import('./drift/command.js')).drift,
@@ -33,7 +33,7 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
     promote: async () => (await import('./promote/command.js')).promote,
     migrate: async () => (await import('./migrate/command.js')).migrate,
   },
-  'Find out more': {
+  'Other commands': {
     kinds: async () => (await import('./kinds/command.js')).kinds,
     explain: async () => (await import('./explain/command.js')).explain,
     completion: async () => (await import('./completion/command.js')).completion,
@@ -41,4 +41,5 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Load>>>> 
   },
 }
 
+/** All commands by name. */
 export const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(sections))

@@ -3,7 +3,7 @@ import { didYouMean } from '../options/suggest.js'
 import { EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, helpFor, runCommand } from './command.js'
 import { commands, sections } from './commands.js'
 
-/** The command line. Returns the exit code. */
+/** Runs the command line. Returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args
   const stop = new AbortController()
@@ -27,12 +27,12 @@ async function help(name: string | undefined): Promise<number> {
     const all = await Promise.all(Object.values(members).map((load) => load()))
     lines.push('', `${title}:`, ...all.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`))
   }
-  lines.push('', "'crosstie COMMAND --help' tells more. To begin: 'crosstie up'.", '')
+  lines.push('', "Run 'crosstie COMMAND --help' for more. To begin: 'crosstie up'.", '')
   process.stdout.write(lines.join('\n'))
   return EXIT_OK
 }
 
-/** For shells: what the words that were typed so far may become. */
+/** Prints completions of the typed words, for shells. */
 async function printCompletions(words: readonly string[]): Promise<number> {
   const { complete } = await import('./completion/complete.js')
   for (const word of await complete(words, commands)) process.stdout.write(`${word}\n`)
@@ -46,13 +46,13 @@ function unknown(name: string): number {
     return EXIT_USAGE
   }
   const meant = didYouMean(name, Object.keys(commands))
-  process.stderr.write(`error: crosstie: there is no command '${name}'.${meant} 'crosstie help' lists them.\n`)
+  process.stderr.write(`error: crosstie: unknown command '${name}'.${meant} 'crosstie help' lists the commands.\n`)
   return EXIT_USAGE
 }
 
-/** Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Aborts at the first SIGINT or SIGTERM. A second one ends the process immediately. */
 function stopSignal(controller: AbortController): AbortSignal {
-  setMaxListeners(0, controller.signal) // A command may wait for many things at once.
+  setMaxListeners(0, controller.signal) // A command may have many listeners on the signal.
   const stop = () => {
     if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED)
     controller.abort()
@@ -62,7 +62,7 @@ function stopSignal(controller: AbortController): AbortSignal {
   return controller.signal
 }
 
-/** `crosstie get managed --watch | head`: with nobody left to read it there is nothing more to say, and no error. */
+/** Stops without an error when the reader of stdout is gone, as in `crosstie get managed --watch | head`. */
 function stopWhenNobodyReads(stop: AbortController): void {
   const closed = (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -71,6 +71,6 @@ function stopWhenNobodyReads(stop: AbortController): void {
     closed(error)
     stop.abort()
   })
-  // A log without a reader is no reason to stop what it tells of.
+  // A closed stderr does not stop the command.
   process.stderr.on('error', closed)
 }

@@ -1,11 +1,12 @@
 import { UsageError } from '../options/options.js'
 
+/** A host and a port. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** `127.0.0.1:6443`, `[::1]:0`, `:6443`. */
+/** Parses `127.0.0.1:6443`, `[::1]:0` or `:6443`. Throws a usage error. */
 export function parseAddress(text: string, option = '--listen'): Address {
   const parts = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(parts?.[3])

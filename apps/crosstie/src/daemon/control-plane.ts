@@ -41,38 +41,39 @@ import type { ProviderRegistry } from './registry.js'
 import { installRole } from './roles.js'
 import { RuntimeKinds } from './runtime-kinds.js'
 
+/** Options of a {@link ControlPlane}. */
 export interface ControlOptions {
   readonly registry: ProviderRegistry
   readonly client: Client
   readonly metrics: Metrics
   readonly log: Log
-  /** Ask for initial states as streams: for servers on the other side of a wire. */
+  /** Request initial states as streams. For remote servers. */
   readonly watchList?: boolean
-  /** Read watched objects from memory: for servers on the other side of a wire. */
+  /** Read watched objects from memory. For remote servers. */
   readonly cached?: boolean
-  /** Leave the CustomResourceDefinitions as they are. */
+  /** Do not install CustomResourceDefinitions. */
   readonly skipDefinitions?: boolean
-  /** Who converts between versions of kinds. Absent: only the newest version of each is served. */
+  /** The endpoint that converts versions of kinds. Absent: only the newest version of each kind is served. */
   readonly conversion?: ConversionEndpoint | undefined
-  /** How often what is settled is looked at again. */
+  /** The poll interval of resources that are in sync. */
   readonly pollSeconds?: number
-  /** Calls a second that one set of credentials may make. */
+  /** The rate limit of provider calls per set of credentials. */
   readonly callsPerSecond?: number
   readonly concurrency?: number
   readonly share?: ShardFilter
   readonly features?: Features
-  /** The namespace in which controllers keep what is their own. */
+  /** The namespace of the controllers' own objects. */
   readonly namespace?: string
   /** Options for single providers, by the name of the provider. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 const POLL_SECONDS = 60
-/** Polls are spread by a tenth, so that what began together does not stay together. */
+/** The jitter of poll intervals, so that resources do not stay synchronized. */
 const SPREAD = 0.1
-/** So many objects are read in at once: reading all of very many would keep others waiting. */
+/** The page size of initial lists, which bounds the time that others wait. */
 const PAGE_SIZE = 500
-/** A server has work with each definition that is written; dozens at once make a busy one answer too late. */
+/** The number of definitions that are written at a time. A busy server answers too late with more. */
 const WRITE_AT_ONCE = 8
 const INSTALL_RETRY_MS = 2_000
 const STOP_GRACE_MS = 8_000
@@ -80,7 +81,7 @@ const CONTROLLERS_NAMESPACE = 'crosstie-system'
 
 type ConfigKind = NonNullable<ManagedKind['providerConfig']>
 
-/** The controllers of all kinds, on whatever Kubernetes API the client leads to. */
+/** The controllers of all kinds, for any Kubernetes API. */
 export class ControlPlane implements AsyncDisposable {
   readonly #options: ControlOptions
   readonly #informers: Informers
@@ -91,9 +92,9 @@ export class ControlPlane implements AsyncDisposable {
   readonly #stop = sharedAbortController()
   readonly #writing = atMost(WRITE_AT_ONCE)
   readonly #starting: Promise<unknown>
-  /** When each definition that is brought, or waited for, is served. */
+  /** Whether each definition is served, by name. */
   readonly #definitions = new Map<string, Promise<boolean>>()
-  /** External names are reserved before anything is managed. */
+  /** External names are reserved before resources are managed. */
   readonly #reservations: Promise<boolean>
   /** Kinds that providers added while the control plane runs. */
   readonly #runtimeKinds = new RuntimeKinds({
@@ -106,7 +107,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #budgets = new Map<ConfigKind, Budgets>()
   readonly #runtimes: ProviderRuntime[] = []
   #claimsRun = false
-  /** Resolves when the kinds of all providers are served, or when they need not be any more. */
+  /** Resolves when the kinds of all providers are served, or when the control plane stops. */
   readonly served: Promise<unknown>
 
   constructor(options: ControlOptions) {
@@ -118,7 +119,7 @@ export class ControlPlane implements AsyncDisposable {
       log,
       watchList: options.watchList,
       pageSize: PAGE_SIZE,
-      // A kind may be watched by those who refer to it before it is there itself.
+      // Controllers of other kinds may watch a kind before it is served.
       served: (type) => this.#definitions.get(groupResource(type)),
     })
     this.#controllers = new Controllers({
@@ -155,7 +156,7 @@ export class ControlPlane implements AsyncDisposable {
     ])
   }
 
-  /** All managed resources that are known here, as they are now. */
+  /** Returns all managed resources in memory. */
   *managed(): IterableIterator<KubeObject> {
     for (const { type } of this.#kinds()) yield* this.#informers.known(type)?.cache.values() ?? []
   }
@@ -165,7 +166,7 @@ export class ControlPlane implements AsyncDisposable {
     yield* this.#runtimeKinds.all()
   }
 
-  /** Those that are ours to look after, with their kinds. */
+  /** Returns the managed resources of this process, with their kinds. */
   *#ours(): IterableIterator<readonly [ManagedKind, KubeObject]> {
     const { share } = this.#options
     for (const kind of this.#kinds()) {
@@ -175,7 +176,7 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** Finishes what is being done, for a while, and begins nothing more. */
+  /** Stops. Reconciliations in progress may finish within the grace period. */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stop.abort()
     await this.#starting
@@ -203,12 +204,12 @@ export class ControlPlane implements AsyncDisposable {
     const budgets = kind.providerConfig && this.#budgetsOf(kind.providerConfig)
     const options = { ...this.#managed, ...(budgets ? { budgets } : {}) }
     this.#controllers.start(managedController(kind, options))
-    // Not from memory: a query must see what it made a moment ago.
+    // Not cached: a query must see objects that it just created.
     const queries = queryController(kind, { ...options, client: this.#options.client })
     if (queries) this.#controllers.start(queries)
   }
 
-  /** All kinds of a ProviderConfig share its budgets. */
+  /** Returns the rate limits that all kinds of a ProviderConfig share. */
   #budgetsOf(config: ConfigKind): Budgets {
     const budgets = this.#budgets.get(config) ?? callBudgets(this.#options.callsPerSecond)
     this.#budgets.set(config, budgets)
@@ -262,7 +263,7 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** Claims watch what meets them, so those kinds have to be served before. */
+  /** Starts the claim controllers after the kinds that they watch are served. */
   async #startClaims(served: Promise<unknown>): Promise<void> {
     const { claims } = this.#options.registry
     const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
@@ -282,7 +283,7 @@ export class ControlPlane implements AsyncDisposable {
 
   #runClaims(): void {
     const { claims } = this.#options.registry
-    // Of kinds that were added at run time nothing is known but their classes, so a class alone decides.
+    // For kinds that were added at run time only the class decides.
     const added = [...this.#runtimeKinds.all()]
     const bindings = [
       ...this.#options.registry.bindings,
@@ -344,7 +345,7 @@ export class ControlPlane implements AsyncDisposable {
     )
   }
 
-  /** Resolves when the definitions are served, whoever brings them; with false when that is not waited for any more. */
+  /** Resolves to true when the definitions are served, and to false when the control plane stops before. */
   #install(...definitions: readonly KubeObject[]): Promise<boolean> {
     const { client, log, skipDefinitions } = this.#options
     const { signal } = this.#stop
@@ -358,7 +359,7 @@ export class ControlPlane implements AsyncDisposable {
     return served
   }
 
-  /** Tries until it works: a server that is not ready yet, or not allowed to us yet, may be later. */
+  /** Retries until it succeeds: the server may not be ready, or permissions may be granted later. */
   async #untilDone(what: string, run: () => Promise<void>): Promise<boolean> {
     const { signal } = this.#stop
     while (!signal.aborted) {

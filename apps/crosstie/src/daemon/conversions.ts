@@ -22,29 +22,31 @@ import type { Address } from './address.js'
 import { DEFINITIONS } from './installation.js'
 import { isTakenError } from './listen.js'
 
-/** The Service that leads to the conversions of controllers in a cluster. */
+/** The Service of the conversion webhook in a cluster. */
 export const CONVERSION_SERVICE = 'crosstie-conversions'
 
+/** The location of the conversion endpoint. */
 export interface ConversionPlace {
   readonly client: Client
-  /** Where the Secret with the certificate is, and the Service if there is one. */
+  /** The namespace of the Secret with the certificate, and of the Service, if any. */
   readonly namespace: string
   readonly address: Address
-  /** Absent: the API server reaches the address itself. */
+  /** The Service. Absent: the API server uses the address. */
   readonly service?: ConversionService
 }
 
+/** A running conversion endpoint. */
 export interface Conversions extends AsyncDisposable {
   readonly endpoint: ConversionEndpoint
 }
 
-/** Kinds with versions that have other fields: somebody has to convert them. */
+/** Returns the kinds whose versions differ in their fields, so that they need conversion. */
 export const convertedKinds = (kinds: readonly ManagedKind[]): readonly ManagedKind[] =>
   kinds.filter(({ convert }) => convert)
 
 /**
- * Serves the conversions of kinds that have several versions; undefined when
- * there are none. Every process may: they hold no state, and share a certificate.
+ * Serves conversions of kinds with several versions. Returns undefined if no kind needs it. Every process may serve:
+ * conversions are stateless and share a certificate.
  */
 export async function startConversions(
   kinds: readonly ManagedKind[],
@@ -74,7 +76,7 @@ export async function startConversions(
   }
 }
 
-/** The port that the definition still names from last time, so that starting again need not change it; 0 when there is none. */
+/** Returns the port in the existing definition, so that a restart need not change it; 0 without a definition. */
 async function portBefore(client: Client, { type }: ManagedKind, signal: AbortSignal): Promise<number> {
   const found = await client.get(DEFINITIONS, { name: groupResource(type) }, { signal }).catch(ignoring(isNotFound))
   const { conversion } = (found?.['spec'] ?? {}) as { conversion?: { webhook?: { clientConfig?: { url?: string } } } }
@@ -93,11 +95,11 @@ const SECRET = 'crosstie-conversions'
 const DAY = 24 * 3600 * 1000
 const VALID_DAYS = 3650
 const RENEW_BEFORE_DAYS = 365
-/** Others' clocks may run behind ours. */
+/** The tolerated clock difference. */
 const BACKDATE = 5 * 60 * 1000
 const TRIES = 5
 
-/** The certificate that all processes share, in a Secret; a new one when there is none, or none that will do. */
+/** Returns the certificate in the shared Secret. Creates one if it is missing or not usable. */
 async function certificate(
   client: Client,
   namespace: string,
@@ -116,7 +118,7 @@ async function certificate(
       else await client.create(SECRETS, { ...object, metadata: key }, { signal })
       return made
     } catch (error) {
-      // Another process was faster: theirs is as good.
+      // Another process wrote the Secret first. Use its certificate.
       if (!(isAlreadyExists(error) || isConflict(error)) || tries === TRIES) throw error
     }
   }
@@ -138,7 +140,7 @@ function willDo({ ca, cert, key }: Keys, hosts: readonly string[]): boolean {
   return named && Date.parse(parsed.validTo) - Date.now() > RENEW_BEFORE_DAYS * DAY
 }
 
-/** The key that signs is thrown away: what it signed once is all that it is for. */
+/** Creates a certificate. The key of the CA is discarded after signing it. */
 function newKeys(hosts: readonly string[]): Keys {
   const validity = { from: Date.now() - BACKDATE, until: Date.now() + VALID_DAYS * DAY }
   const key = newKey()

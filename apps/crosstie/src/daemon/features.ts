@@ -2,18 +2,19 @@ import type { Features } from '@crosstie/resources'
 import type { Option, OptionValues } from '../options/options.js'
 
 /**
- * On unless turned off: to ignore what says "do not touch" must be a deliberate choice.
- * The names are those of the flags that Crossplane's providers have.
+ * Enabled by default: ignoring a policy that forbids changes must be a deliberate choice. The names are the flags
+ * of Crossplane's providers.
  */
 export const featureOptions: Readonly<Record<string, Option>> = {
   'enable-alpha-management-policies': {
     type: 'boolean',
-    help: 'Heed managementPolicies and initProvider',
+    help: 'Enable managementPolicies and initProvider',
     default: true,
   },
   'enable-alpha-ignore-changes': { type: 'boolean', help: 'Heed ignoreChanges', default: true },
 }
 
+/** Returns the features that the options enable. */
 export function featuresOf(values: OptionValues): Features {
   return {
     managementPolicies: values['enable-alpha-management-policies'] !== false,

@@ -3,13 +3,10 @@ import { createServer } from 'node:http'
 import { type Metrics, messageOf } from '@crosstie/kube'
 import type { Address } from './address.js'
 
-/** Says why the process cannot do its work; undefined when it can. */
+/** Returns the reason why the process is not ready, or undefined. */
 export type Unready = () => Promise<string | undefined>
 
-/**
- * `/metrics`, `/livez`, `/healthz` and `/readyz` of a process that serves
- * nothing else. It is alive when it answers, and ready when nothing says otherwise.
- */
+/** Serves `/metrics`, `/livez`, `/healthz` and `/readyz`. */
 export async function serveMetrics(
   metrics: Metrics,
   { host, port }: Address,

@@ -13,6 +13,7 @@ import {
   stringify,
 } from '@crosstie/kube'
 
+/** The resource type of CustomResourceDefinitions. */
 export const DEFINITIONS: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
@@ -21,11 +22,11 @@ export const DEFINITIONS: ResourceType = {
   namespaced: false,
 }
 const FIELD_MANAGER = 'crosstie'
-/** Says which definition was applied last, so that an unchanged one costs no write. */
+/** The annotation with the hash of the applied definition, so that an unchanged one is not written again. */
 const HASH = 'crosstie.io/definition-hash'
 const PATIENCE_MS = 60_000
 
-/** Brings a kind to the server, if it is not there as we know it. */
+/** Installs a definition, unless the server has the same one. */
 export async function writeDefinition(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = crd.metadata.name!
   const hash = hashOf(crd)
@@ -38,7 +39,7 @@ export async function writeDefinition(client: Client, crd: KubeObject, log: Log,
   log.info(found ? 'changed a definition' : 'installed a definition', { definition: name })
 }
 
-/** Installs an admission policy or its binding, unless the server has the same, or does not know such objects. */
+/** Installs an admission policy or its binding, unless the server has the same one or does not serve such objects. */
 export async function installPolicy(client: Client, policy: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = policy.metadata.name!
   const type: ResourceType = {
@@ -70,10 +71,7 @@ export async function installPolicy(client: Client, policy: KubeObject, log: Log
 
 const hashOf = (object: KubeObject): string => createHash('sha256').update(stringify(object)).digest('hex').slice(0, 16)
 
-/**
- * Writes into a definition that somebody else brought how its versions are
- * converted, if it says something else. What else it says stays.
- */
+/** Writes the conversion into an existing definition, if it differs. Other fields are kept. */
 export async function writeConversion(client: Client, crd: KubeObject, log: Log, signal: AbortSignal): Promise<void> {
   const name = crd.metadata.name!
   const { conversion } = crd['spec'] as { conversion?: Json }
@@ -87,20 +85,20 @@ export async function writeConversion(client: Client, crd: KubeObject, log: Log,
 
 const LOOK_MAX_MS = 5_000
 
-/** Waits until definitions that somebody else brings are served. Needs no right but that of everybody, to ask what is served. */
+/** Waits until definitions that others install are served. Needs only the permission for discovery. */
 export async function awaitDefinitions(
   client: Client,
   definitions: readonly KubeObject[],
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  let told = false
+  let reported = false
   for (let wait = 50; !signal.aborted; wait = Math.min(wait * 2, LOOK_MAX_MS)) {
     const served = await Promise.all(definitions.map((crd) => isServed(client, crd, signal)))
     const missing = definitions.filter((_, i) => !served[i]).map(({ metadata }) => metadata.name)
     if (missing.length === 0) return
-    if (!told) log.warn("waiting for definitions: apply what 'crosstie manifests --only crds' prints", { missing })
-    told = true
+    if (!reported) log.warn("waiting for definitions: apply what 'crosstie manifests --only crds' prints", { missing })
+    reported = true
     await sleep(wait, signal)
   }
 }
@@ -116,7 +114,7 @@ async function isServed(client: Client, crd: KubeObject, signal: AbortSignal): P
   return types.some(({ resource }) => resource === names.plural)
 }
 
-/** Resolves when a definition that is there is served. */
+/** Resolves when an existing definition is served. Throws if the server rejects its names. */
 export async function untilServed(client: Client, crd: KubeObject, signal: AbortSignal): Promise<void> {
   const name = crd.metadata.name!
   const deadline = Date.now() + PATIENCE_MS

@@ -2,14 +2,16 @@ import { createServer } from 'node:net'
 import { UsageError } from '../options/options.js'
 import { type Address, parseAddress } from './address.js'
 
+/** The default address. */
 export const USUAL = '127.0.0.1:6443'
 
+/** The address to serve at. */
 export interface Place extends Address {
-  /** Somebody else has the usual port. */
+  /** Whether the default port is in use, so that another one was chosen. */
   readonly moved: boolean
 }
 
-/** Where to serve: where it was asked to be, or else at the usual place, or at a free port when that is taken. */
+/** Returns the requested address, or the default one, or a free port if that is in use. Throws a usage error. */
 export async function chooseAddress(asked: string | undefined): Promise<Place> {
   const address = parseAddress(asked ?? USUAL)
   const hindrance = await hindranceOf(address)
@@ -25,7 +27,7 @@ export function isTakenError(error: unknown): boolean {
   return ('code' in error && error.code === 'EADDRINUSE') || isTakenError(error.cause)
 }
 
-/** Why nobody can listen there; undefined if we can. */
+/** Returns the reason why listening fails, or undefined. */
 function hindranceOf({ host, port }: Address): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     const probe = createServer()
@@ -35,9 +37,9 @@ function hindranceOf({ host, port }: Address): Promise<NodeJS.ErrnoException | u
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRNOTAVAIL: 'this machine has no such address; 0.0.0.0 means all that it has',
-  EACCES: 'this user may not use that port; those from 1024 on are for everybody',
-  ENOTFOUND: 'there is no host of that name',
+  EADDRNOTAVAIL: 'this machine does not have that address; 0.0.0.0 means all addresses',
+  EACCES: 'this user may not use that port; use one from 1024 on',
+  ENOTFOUND: 'the host name cannot be resolved',
 }
 
 const reasonOf = ({ code = '', message }: NodeJS.ErrnoException): string => reasons[code] ?? message

@@ -4,12 +4,13 @@ import { type Option, type OptionValues, UsageError } from '../options/options.j
 
 const levels: readonly string[] = ['debug', 'info', 'warn', 'error']
 
+/** The options of the log. */
 export const logOptions: Readonly<Record<string, Option>> = {
   'log-format': { type: 'string', value: 'FORMAT', help: 'text or json (default text on terminals, json elsewhere)' },
   'log-level': { type: 'string', value: 'LEVEL', help: levels.join(', '), default: 'info' },
 }
 
-/** The log that the command line asks for. */
+/** Returns the log that the options define. Throws a usage error. */
 export function logTo(write: (line: string) => void, values: OptionValues): Log {
   const format = String(values['log-format'] ?? (process.stderr.isTTY ? 'text' : 'json'))
   const level = String(values['log-level'])

@@ -3,11 +3,11 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_EVERY_MS = 250
-/** While the program starts, V8 makes more room for new objects several times in such a while. */
+/** The interval of checks while the program starts, in milliseconds. */
 const START_LOOK_EVERY_MS = 20
 const START_MS = 1_000
 
-/** For new objects: room for more saves hardly any work, room for less makes a lot. */
+/** The size of the young generation. More saves little work, less causes much. */
 const YOUNG_BYTES = 8 << 20
 
 /**
@@ -17,10 +17,10 @@ const YOUNG_BYTES = 8 << 20
  */
 const SMALL_HEAP_BYTES = 40 << 20
 const SMALL_HEAP_GROWTH_PERCENT = 50
-/** V8 reckons with that only from a full collection on, and its first may be long in coming: then it is made here. */
+/** V8 applies the limit after its first full collection, which may be late. At this size it is started here. */
 const FIRST_COLLECTION_BYTES = 18 << 20
 
-/** The event loop is at rest when it works for less than this part of the time. */
+/** The event loop is idle if it is busy for less than this share of the time. */
 const REST = 0.05
 /**
  * V8 gives memory back in steps: what one collection empties, the next returns, and room for new objects is given back
@@ -33,15 +33,14 @@ const WORTH_FACTOR = 1.3
 const HEAP_BYTES_MAX = 256 << 20
 
 /**
- * V8 makes room for objects as if there were nothing else on the machine.
+ * Limits the heap. By default V8 sizes it as if no other program ran on the machine.
  *
- * Room for new ones stops growing early here: with 10,000 managed resources it
- * saves a quarter of the memory. V8 also takes the room away when there is little
- * work; then it grows back in one step, since collecting little and often is dear.
- * Room for old ones grows slowly while they are few.
+ * The young generation stops growing early: with 10,000 managed resources this saves a quarter of the memory. V8 also
+ * shrinks it when there is little work; then it grows back in one step, since frequent small collections are expensive.
+ * The old generation grows slowly while it is small.
  *
- * What the start and each burst of work leave behind V8 would keep until the next
- * one; here it is collected once the work is done.
+ * V8 would keep the garbage of the start and of each burst of work until the next one. Here it is collected when the
+ * work is done.
  */
 export function keepMemorySmall(): void {
   const collector = new RestCollector()
@@ -53,18 +52,18 @@ export function keepMemorySmall(): void {
 }
 
 interface Sizes {
-  /** What old objects take. */
+  /** The size of the old generation. */
   readonly old: number
-  /** All that V8 has taken for the heap. */
+  /** The size of the whole heap. */
   readonly heap: number
 }
 
-/** Tells V8 how much room to make the next time that it makes some. */
+/** Sets the growth of the heap for the next time that V8 extends it. */
 function makeRoom(): Sizes {
   const spaces = getHeapSpaceStatistics()
   const young = spaces.find(({ space_name }) => space_name === 'new_space')!.space_size
   const old = spaces.find(({ space_name }) => space_name === 'old_space')!.space_used_size
-  // Said each time: bin/bundle.js puts both back, or V8 would not take the code that it kept.
+  // Set each time: bin/bundle.js resets both flags, since V8 would otherwise reject its code cache.
   setFlagsFromString(`--semi-space-growth-factor=${Math.max(1, Math.floor(YOUNG_BYTES / young))}`)
   setFlagsFromString(`--heap-growing-percent=${old < SMALL_HEAP_BYTES ? SMALL_HEAP_GROWTH_PERCENT : 0}`)
   return { old, heap: spaces.reduce((sum, { space_size }) => sum + space_size, 0) }
@@ -76,14 +75,14 @@ class RestCollector {
   #resting = 0
   #collections = 0
   #begun = false
-  /** What the heap took after the last collection. */
-  #settled = 0
+  /** The size of the heap after the last collection. */
+  #collectedBytes = 0
 
   look({ old, heap }: Sizes): void {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#before)
     this.#before = now
-    this.#settled = Math.min(this.#settled, heap)
+    this.#collectedBytes = Math.min(this.#collectedBytes, heap)
     this.#resting = utilization < REST ? this.#resting + 1 : 0
     if (this.#worth(heap) && this.#resting >= RESTING_LOOKS[this.#collections]!) this.#atRest()
     else if (!this.#begun && old > FIRST_COLLECTION_BYTES) this.#collect()
@@ -91,14 +90,14 @@ class RestCollector {
 
   #worth(heap: number): boolean {
     // A series that was begun is finished.
-    return (this.#collections > 0 || heap > this.#settled * WORTH_FACTOR + WORTH_BYTES) && heap < HEAP_BYTES_MAX
+    return (this.#collections > 0 || heap > this.#collectedBytes * WORTH_FACTOR + WORTH_BYTES) && heap < HEAP_BYTES_MAX
   }
 
   #atRest(): void {
     this.#collect()
     this.#resting = 0
     this.#collections = (this.#collections + 1) % RESTING_LOOKS.length
-    if (this.#collections === 0) this.#settled = process.memoryUsage().heapTotal
+    if (this.#collections === 0) this.#collectedBytes = process.memoryUsage().heapTotal
   }
 
   #collect(): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atMost, inParallel } from './parallel.js'
 
-test('what is done at once is bounded, and comes out in order', async () => {
+test('at most N run at a time, and results are in order', async () => {
   let running = 0
   let most = 0
   const results = await inParallel([5, 1, 4, 2, 3], 2, async (item) => {
@@ -15,7 +15,7 @@ test('what is done at once is bounded, and comes out in order', async () => {
   assert.equal(most, 2)
 })
 
-test('who fails gives the place to the next', async () => {
+test('a failed task frees its place for the next', async () => {
   const inTurn = atMost(1)
   const failing = inTurn(async () => {
     throw new Error('no')
@@ -23,5 +23,5 @@ test('who fails gives the place to the next', async () => {
   const next = inTurn(async () => 'next')
   await assert.rejects(failing, /no/)
   assert.equal(await next, 'next')
-  assert.equal(await inTurn(async () => 'later'), 'later', 'and a place that nobody waited for is free')
+  assert.equal(await inTurn(async () => 'later'), 'later', 'and a place without waiters is free')
 })

@@ -1,4 +1,4 @@
-/** Runs what it is given, so many at a time; the others wait their turn. */
+/** Returns a function that runs tasks, at most `count` at a time. Others wait in order. */
 export function atMost(count: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
@@ -8,7 +8,7 @@ export function atMost(count: number): <T>(run: () => Promise<T>) => Promise<T> 
     try {
       return await run()
     } finally {
-      // Whoever waits longest gets the place; it is never free in between.
+      // The longest waiter gets the place directly.
       const next = waiting.shift()
       if (next) next()
       else running--
@@ -16,7 +16,7 @@ export function atMost(count: number): <T>(run: () => Promise<T>) => Promise<T> 
   }
 }
 
-/** Some at a time, in order as far as results go. */
+/** Maps items, at most some at a time. Results are in the order of the items. */
 export function inParallel<T, R>(
   items: readonly T[],
   atOnce: number,

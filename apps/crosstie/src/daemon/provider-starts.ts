@@ -3,26 +3,27 @@ import type { Log } from '@crosstie/controller'
 import { type Client, messageOf } from '@crosstie/kube'
 import type { Provider } from '@crosstie/resources'
 
+/** Options of {@link ProviderStarts}. */
 export interface StartOptions {
   readonly client: Client
-  /** Each provider gets a folder of its own below it. */
+  /** The data directory. Each provider gets its own folder in it. */
   readonly dataDir: string
-  /** The kinds of the providers are there. */
+  /** Resolves when the kinds of the providers are served. */
   readonly served: Promise<unknown>
   readonly log: Log
-  /** Is told, in one line each, what a provider started where, or why it did not. */
-  readonly told: (provider: string, line: string) => void
+  /** Called with one line for each started service, or with the reason of a failure. */
+  readonly report: (provider: string, line: string) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Starts what providers bring of their own, beside everything else: a provider
- * that cannot start is told of, and the others go on. Disposing stops all of it.
+ * Starts the services of providers. A provider that cannot start is reported and does not affect the others.
+ * Disposing stops all services.
  */
 export class ProviderStarts implements AsyncDisposable {
   readonly #starting: Promise<StopOnce>[] = []
 
-  /** Resolves when every provider has told what it started, or why it did not. Never rejects. */
+  /** Resolves when every provider reported its services or its failure. Never rejects. */
   async begin(providers: readonly Provider[], options: StartOptions): Promise<void> {
     this.#starting.push(...providers.map((provider) => startOne(provider, options)))
     await Promise.all(this.#starting)
@@ -37,7 +38,7 @@ type StopOnce = () => Promise<void>
 const nothing: StopOnce = async () => {}
 
 async function startOne(provider: Provider, options: StartOptions): Promise<StopOnce> {
-  const { client, dataDir, served, log, told, signal } = options
+  const { client, dataDir, served, log, report, signal } = options
   const { name } = provider
   if (!provider.start) return nothing
   await served
@@ -50,7 +51,7 @@ async function startOne(provider: Provider, options: StartOptions): Promise<Stop
       log: (message, fields) => log.info(message, { provider: name, ...fields }),
       signal,
     })
-    told(name, started.summary)
+    report(name, started.summary)
     return async () => {
       try {
         await started[Symbol.asyncDispose]()
@@ -61,7 +62,7 @@ async function startOne(provider: Provider, options: StartOptions): Promise<Stop
   } catch (error) {
     if (signal.aborted) return nothing
     log.error('a provider could not start what it brings', { provider: name, error: messageOf(error) })
-    told(name, `not started: ${messageOf(error)}`)
+    report(name, `not started: ${messageOf(error)}`)
     return nothing
   }
 }

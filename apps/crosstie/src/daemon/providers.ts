@@ -4,26 +4,27 @@ import { join } from 'node:path'
 import { type Option, type OptionValues, textOf } from '../options/options.js'
 import { checkProviderNames, providerNames } from './registry.js'
 
+/** The option `--providers`. */
 export const providerOptions: Readonly<Record<string, Option>> = {
   providers: {
     type: 'string',
     value: 'NAMES',
-    help: `Which providers, with commas between: ${providerNames.join(', ')}, a package or a path of yours (default all of ours)`,
+    help: `The providers, separated by commas: ${providerNames.join(', ')}, a package or a path (default all built-in ones)`,
   },
 }
 
-/** What one set of credentials may make, unless told otherwise. */
+/** The default rate limit per set of credentials. */
 export const CALLS_PER_SECOND = 20
 
-/** For those who run controllers. */
+/** The option `--calls-per-second`. */
 export const callsOption: Option = {
   type: 'string',
   value: 'N',
-  help: 'How many calls a provider gets in a second with one set of credentials',
+  help: 'The rate limit of provider calls per set of credentials',
   default: String(CALLS_PER_SECOND),
 }
 
-/** Those that were asked for. What can be none is said here, before anything is started. */
+/** Returns the requested providers. Throws a usage error for an invalid name, before anything is started. */
 export function providersOf(values: OptionValues): readonly string[] {
   const asked = textOf(values, 'providers')
   if (asked === undefined) return providerNames
@@ -37,7 +38,7 @@ export function providersOf(values: OptionValues): readonly string[] {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Is there anything that says who we are to AWS? */
+/** Reports whether credentials for AWS are configured. */
 export function hasAwsCredentials(env: Environment = process.env, home = homedir()): boolean {
   const names = [
     'AWS_ACCESS_KEY_ID',
@@ -50,13 +51,13 @@ export function hasAwsCredentials(env: Environment = process.env, home = homedir
   return names.some((name) => env[name]) || existsSync(file)
 }
 
-/** Variables that name an identity, by the provider of a cloud. */
+/** Environment variables that configure an identity, by provider. */
 const identityVariables: Readonly<Record<string, readonly string[]>> = {
   azure: ['AZURE_CLIENT_ID', 'AZURE_SUBSCRIPTION_ID', 'ARM_SUBSCRIPTION_ID', 'AZURE_FEDERATED_TOKEN_FILE'],
   gcp: ['GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_CLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT'],
 }
 
-/** Can a provider work with what this process finds? False only for clouds without credentials. */
+/** Reports whether a provider can be used. False only for clouds without credentials. */
 export function isReachable(provider: string, env: Environment = process.env): boolean {
   if (provider === 'aws') return hasAwsCredentials(env)
   const names = identityVariables[provider]

@@ -2,13 +2,13 @@ import { apiVersionOf, type Client, type GroupVersion, groupResource, messageOf 
 import type { Unready } from './health.js'
 import type { ProviderRegistry } from './registry.js'
 
-/** The API is asked at most this often, however often somebody wants to know. */
+/** The API is checked at most this often. */
 const FRESH_MS = 5_000
 const PATIENCE_MS = 4_000
 
 /**
- * Why controllers cannot work on this API: it cannot be reached, or does not
- * serve the kinds. Whether they lead or wait to lead does not matter.
+ * Returns a check that reports why controllers cannot work: the API cannot be reached, or does not serve the kinds.
+ * Leadership does not matter.
  */
 export function unreadyUntilServed(client: Client, { kinds, claims }: ProviderRegistry): Unready {
   const types = [...kinds.map(({ type }) => type), ...claims.map(({ type }) => type)]

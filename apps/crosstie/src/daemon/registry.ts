@@ -12,7 +12,7 @@ import {
 import { UsageError } from '../options/options.js'
 import { didYouMean } from '../options/suggest.js'
 
-/** Read when asked for: whoever does not use a cloud need not wait for its SDK. */
+/** The built-in providers. They are loaded on demand, so that the SDK of an unused cloud is not loaded. */
 const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider }>>> = {
   aws: () => import('@crosstie/provider-aws'),
   azure: () => import('@crosstie/provider-azure'),
@@ -22,9 +22,10 @@ const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider 
   sql: () => import('@crosstie/provider-sql'),
 }
 
+/** The names of the built-in providers. */
 export const providerNames: readonly string[] = Object.keys(ours)
 
-/** What a control plane can manage, and what applications can ask it for. */
+/** The kinds that a control plane manages, and the claims that applications can create. */
 export interface ProviderRegistry {
   readonly providers: readonly Provider[]
   readonly kinds: readonly ManagedKind[]
@@ -32,7 +33,7 @@ export interface ProviderRegistry {
   readonly bindings: readonly Binding[]
 }
 
-/** Reads providers: ours by name, those of others by the path or the package that they are in. */
+/** Loads providers: built-in ones by name, others by path or package. Throws a usage error. */
 export async function loadRegistry(names: readonly string[] = providerNames): Promise<ProviderRegistry> {
   checkProviderNames(names)
   const providers = await Promise.all([...new Set(names)].map(loadProvider))
@@ -46,14 +47,14 @@ export async function loadRegistry(names: readonly string[] = providerNames): Pr
   }
 }
 
-/** Throws when one can be neither of ours nor of others. Reads none of them. */
+/** Throws a usage error for a name that is neither built in nor a path or package. Does not load them. */
 export function checkProviderNames(names: readonly string[]): void {
   const missing = names.find((name) => isPath(name) && !existsSync(name))
-  if (missing !== undefined) throw new UsageError(`there is no file ${missing} to take a provider from`)
+  if (missing !== undefined) throw new UsageError(`the provider file ${missing} does not exist`)
   const strange = names.find((name) => !Object.hasOwn(ours, name) && !/[/.@]/.test(name))
   if (strange === undefined) return
   throw new UsageError(
-    `there is no provider '${strange}'.${didYouMean(strange, providerNames)} Choose from ${providerNames.join(', ')}, ` +
+    `unknown provider '${strange}'.${didYouMean(strange, providerNames)} Choose from ${providerNames.join(', ')}, ` +
       'or name a package or a path such as ./mine.js',
   )
 }
@@ -66,6 +67,6 @@ async function loadProvider(name: string): Promise<Provider> {
     `load the provider ${name}`,
     () => import(isPath(name) ? pathToFileURL(name).href : name),
   )
-  if (!module.provider?.kinds) throw new UsageError(`${name} exports no 'provider' made by defineProvider()`)
+  if (!module.provider?.kinds) throw new UsageError(`${name} does not export a 'provider' created by defineProvider()`)
   return module.provider
 }

@@ -1,7 +1,7 @@
-/** Words that were typed wrong are close to the right one: one letter in three may differ. */
+/** The maximum share of letters that may differ from a suggestion. */
 const CLOSE = 1 / 3
 
-/** The word that was probably meant; undefined when none is close. */
+/** Returns the closest word, or undefined if none is close. */
 export function closest(word: string, among: Iterable<string>): string | undefined {
   const asked = word.toLowerCase()
   let best: { readonly word: string; readonly distance: number } | undefined
@@ -13,13 +13,13 @@ export function closest(word: string, among: Iterable<string>): string | undefin
   return best?.word
 }
 
-/** ` Did you mean 'get'?`, or nothing. Stands behind a sentence. */
+/** Returns ` Did you mean 'get'?`, or an empty text. Appended to a sentence. */
 export function didYouMean(word: string, among: Iterable<string>): string {
   const meant = closest(word, among)
   return meant === undefined ? '' : ` Did you mean '${meant}'?`
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+/** Returns the edit distance: letters that are added, removed, changed or swapped with their neighbor. */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = []
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -5,15 +5,15 @@ import { cliReference } from './cli-page.js'
 
 const page = new URL('../../../../docs/reference/cli.md', import.meta.url)
 
-/** A formatter may pad tables. */
+/** Removes the padding that a formatter may add to tables. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---').trim()
 
-test('the page about the command line is what the commands say', async () => {
+test('the page about the command line matches the commands', async () => {
   const same = unpadded(readFileSync(page, 'utf8')) === unpadded(await cliReference())
   assert.ok(same, 'docs/reference/cli.md is old: run node scripts/cli-reference.mjs')
 })
 
-test('the page about annotations and labels has all that the code reads and writes', () => {
+test('the page about annotations and labels lists all that the code uses', () => {
   const root = new URL('../../../../', import.meta.url)
   const folders = ['packages/resources/src', 'apps/crosstie/src', 'providers/sql/src']
   const sources = folders.flatMap((folder) =>
@@ -24,7 +24,7 @@ test('the page about annotations and labels has all that the code reads and writ
   const names = sources.flatMap(
     (text) => text.match(/(?<=')(?:[a-z]+\.)?(?:crossplane|crosstie)\.io\/[a-z-]+(?=')/g) ?? [],
   )
-  // These are names of field managers, which are seen in metadata.managedFields only.
+  // These are names of field managers, which occur only in metadata.managedFields.
   const managers = /^(managed|claim)\.crossplane\.io\//
   const text = readFileSync(new URL('docs/reference/annotations.md', root), 'utf8')
   const missing = [...new Set(names)].filter((name) => !managers.test(name) && !text.includes(`\`${name}\``))

@@ -1,7 +1,7 @@
 import { type Command, exitCodes, type Option } from '../cli/command.js'
 import { sections } from '../cli/commands.js'
 
-/** The page about the command line, written from the commands themselves. */
+/** Returns the page about the command line, generated from the commands. */
 export async function cliReference(): Promise<string> {
   const parts: string[] = [INTRODUCTION, '## Exit codes', exitTable(exitCodes)]
   for (const [title, members] of Object.entries(sections)) {
@@ -23,7 +23,7 @@ A kind is named by its singular, plural, kind or short name, in any case; with i
 (\`clusters.eks.aws.crossplane.io\`); several with commas between; or a category: \`managed\`, \`claim\`, \`class\`. An object is
 \`KIND/NAME\`, or \`KIND NAME...\`.
 
-Results go to stdout, everything else to stderr. Colours and progress are for terminals; \`NO_COLOR\` turns colours off.
+Results go to stdout, everything else to stderr. Colors and progress are for terminals; \`NO_COLOR\` turns colors off.
 \`-o json\` and \`-o yaml\` are for programs: their fields are those of the API.`
 
 function exitTable(codes: Readonly<Record<number, string>>): string {

@@ -4,7 +4,7 @@ import { oldPages, referencePages } from './kind-pages.js'
 
 const folder = new URL('../../../../docs/reference/', import.meta.url).pathname
 
-test('every kind has its reference page, and it is what the definition says', async () => {
+test('every kind has a reference page that matches its definition', async () => {
   const pages = await referencePages()
   assert.ok(pages.size > 0)
   assert.deepEqual(await oldPages(folder, pages), [], 'run: node scripts/pages.mjs')

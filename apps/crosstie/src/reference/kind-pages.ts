@@ -2,16 +2,16 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { loadRegistry } from '../daemon/registry.js'
 
-/** The reference page of every kind that our providers bring, by its path below docs/reference. */
+/** Returns the reference pages of the kinds of all built-in providers, by path below docs/reference. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   const { kinds } = await loadRegistry()
   return new Map(kinds.map((kind) => [`${kind.type.group}/${kind.type.kind}.md`, kind.page()]))
 }
 
-/** Pages that are missing, not what the kind says now, or of no kind any more. */
+/** Returns pages that are missing, outdated or obsolete. */
 export async function oldPages(folder: string, pages: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const files = await readdir(folder, { recursive: true })
-  // Pages beside the folders of groups are written by hand.
+  // Pages outside of the folders of groups are written by hand.
   const held = files.filter((path) => /^[^/]+\/[^/]+\.md$/.test(path))
   const old = new Set(held.filter((path) => !pages.has(path)))
   for (const [path, text] of pages) {
@@ -21,6 +21,7 @@ export async function oldPages(folder: string, pages: ReadonlyMap<string, string
   return [...old].sort()
 }
 
+/** Writes pages, and removes obsolete ones. */
 export async function writePages(folder: string, pages: ReadonlyMap<string, string>, old: readonly string[]) {
   for (const path of old) {
     const file = join(folder, path)
@@ -34,5 +35,5 @@ export async function writePages(folder: string, pages: ReadonlyMap<string, stri
   }
 }
 
-/** Formatters pad tables, which changes nothing. */
+/** Removes the padding that a formatter may add to tables. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---').trim()

@@ -165,7 +165,7 @@ function writing(within: Within): void {
 
 function reading(within: Within): void {
   within('pages of a list have one revision and respect selectors', async ({ admin, namespace }) => {
-    for (const name of ['a', 'b', 'c', 'd', 'e']) await admin.create(CONFIG_MAPS, labelled(namespace, name))
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await admin.create(CONFIG_MAPS, labeled(namespace, name))
     const odd = await admin.list(CONFIG_MAPS, { namespace, labelSelector: 'odd=true' })
     assert.deepEqual(namesOf(odd.items), ['a', 'c', 'e'])
     const one = await admin.list(CONFIG_MAPS, { namespace, fieldSelector: 'metadata.name=b' })
@@ -173,7 +173,7 @@ function reading(within: Within): void {
 
     const labelSelector = 'letter'
     const first = await admin.list(CONFIG_MAPS, { namespace, limit: 2, labelSelector })
-    await admin.create(CONFIG_MAPS, labelled(namespace, 'bb'))
+    await admin.create(CONFIG_MAPS, labeled(namespace, 'bb'))
     const seen = [...first.items]
     for (let token = first.metadata.continue; token; ) {
       const page = await admin.list(CONFIG_MAPS, { namespace, limit: 2, labelSelector, continue: token })
@@ -189,7 +189,7 @@ function reading(within: Within): void {
 function watching(within: Within): void {
   within('a watch continues from the revision of a list without gaps', async ({ admin, namespace }) => {
     const { metadata } = await admin.list(CONFIG_MAPS, { namespace, labelSelector: 'letter' })
-    const created = await admin.create(CONFIG_MAPS, labelled(namespace, 'a'))
+    const created = await admin.create(CONFIG_MAPS, labeled(namespace, 'a'))
     await admin.patch(CONFIG_MAPS, { namespace, name: 'a' }, { type: 'merge', patch: { data: { k: '1' } } })
     await admin.delete(CONFIG_MAPS, { namespace, name: 'a' })
     const options = { namespace, labelSelector: 'letter', resourceVersion: metadata.resourceVersion }
@@ -202,7 +202,7 @@ function watching(within: Within): void {
   })
 
   within('initial events end with a bookmark', async ({ admin, namespace }) => {
-    await admin.create(CONFIG_MAPS, labelled(namespace, 'a'))
+    await admin.create(CONFIG_MAPS, labeled(namespace, 'a'))
     const options = { namespace, labelSelector: 'letter', sendInitialEvents: true, allowWatchBookmarks: true }
     const [added, bookmark] = await take(2, (signal) => admin.watch(CONFIG_MAPS, { ...options, signal }))
     assert.equal(added!.type, 'ADDED')
@@ -211,7 +211,7 @@ function watching(within: Within): void {
   })
 
   within('an object that leaves the selection is reported as deleted', async ({ admin, namespace }) => {
-    const { metadata } = await admin.create(CONFIG_MAPS, labelled(namespace, 'a'))
+    const { metadata } = await admin.create(CONFIG_MAPS, labeled(namespace, 'a'))
     const key = { namespace, name: 'a' }
     await admin.patch(CONFIG_MAPS, key, { type: 'merge', patch: { metadata: { labels: { letter: null } } } })
     const options = { namespace, labelSelector: 'letter', resourceVersion: metadata.resourceVersion }
@@ -260,7 +260,7 @@ function configMap(namespace: string, name: string, data: Record<string, string>
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data }
 }
 
-function labelled(namespace: string, name: string): KubeObject {
+function labeled(namespace: string, name: string): KubeObject {
   const labels = { letter: 'yes', odd: String((name.charCodeAt(0) - 'a'.charCodeAt(0)) % 2 === 0) }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels } }
 }

@@ -1,6 +1,9 @@
 import { AwsError, unlessNotFound } from '../errors.js'
 
-/** What the call gives, or undefined when there is no such thing: Auto Scaling calls that a validation error. */
+/**
+ * Returns the result of a call, or undefined if the resource does not exist, which Auto Scaling reports as a
+ * validation error.
+ */
 export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessNotFound(call)

@@ -157,7 +157,7 @@ function sightOf(found: AutoScalingGroup, region: string) {
     tagsOf(Tags.filter(({ PropagateAtLaunch = false }) => PropagateAtLaunch === propagated))
   return present({
     externalName: found.AutoScalingGroupName ?? '',
-    // It stands as soon as it is made; how many instances run is the autoscaler's business.
+    // The group is ready when it exists. The number of running instances is up to the autoscaler.
     ready: readiness(!found.Status, found.Status),
     atProvider: {
       ...Object.fromEntries(said),
@@ -175,7 +175,7 @@ function withZones<V extends { readonly vpcZoneIdentifier?: readonly string[] }>
   return { ...rest, ...(vpcZoneIdentifier ? { vpcZoneIdentifier: vpcZoneIdentifier.join(',') } : {}) }
 }
 
-/** What is changed by calls of its own. */
+/** Fields that have their own calls. */
 const ownCalls = ['tags', 'propagatedTags', 'loadBalancerNames', 'targetGroupARNs', 'trafficSources'] as const
 
 /** Auto Scaling takes nested settings whole. */
@@ -209,7 +209,7 @@ async function updateTags({ client, externalName, forProvider, changed, removed,
   ]
   const gone = [...(removed['tags'] ?? []), ...(removed['propagatedTags'] ?? [])]
   const unset = gone.filter((key) => tags[key] === undefined && propagatedTags[key] === undefined)
-  // What moves from one map to the other is told by the one that it came to.
+  // A key that moves from one map to the other is written by its new map.
   const moved = gone.filter((key) => tags[key] !== undefined && propagatedTags[key] === undefined)
   const all = [...set, ...tagList(externalName, Object.fromEntries(moved.map((key) => [key, tags[key]!])), false)]
   if (all.length > 0) await client.send(new CreateOrUpdateTagsCommand({ Tags: all }), { abortSignal: signal })
@@ -219,7 +219,7 @@ async function updateTags({ client, externalName, forProvider, changed, removed,
   }
 }
 
-/** What sends traffic is attached and detached one by one. */
+/** Attaches and detaches traffic sources, which have one call each. */
 async function updateTraffic({
   client,
   externalName,

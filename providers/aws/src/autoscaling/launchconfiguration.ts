@@ -20,7 +20,7 @@ import { unlessGone } from './gone.js'
 
 const connect = connectTo(AutoScalingClient)
 
-// There is no call to change one: all of it is what it was made with.
+// There is no call to change a launch configuration.
 const immutable = true
 
 const ebs = s.object({
@@ -144,7 +144,7 @@ export const launchConfiguration = defineManaged({
   },
 })
 
-/** What AWS was not told it answers with empty texts. */
+/** Converts an observation. AWS returns empty texts for unset fields. */
 function sightOf(found: LaunchConfiguration, region: string) {
   const said = Object.entries(fromApi(LaunchConfiguration$, found)).filter(([, value]) => value !== '')
   return present({

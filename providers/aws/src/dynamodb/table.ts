@@ -68,7 +68,7 @@ export const table = defineManaged({
     const found = await describe(client, externalName, abortSignal)
     if (!found) return absent
     const observed = await sightOf(client, found, region, abortSignal)
-    // Nobody asks for a policy that nobody wrote.
+    // The policy is only read if the spec has one.
     if (!resourcePolicy || !observed.exists) return observed
     const ResourceArn = found.TableArn
     const policy = await unlessNotFound(client.send(new GetResourcePolicyCommand({ ResourceArn }), { abortSignal }))
@@ -125,7 +125,7 @@ export const table = defineManaged({
     try {
       await unlessNotFound(client.send(new DeleteTableCommand({ TableName }), { abortSignal }))
     } catch (error) {
-      // It is being made or changed: it is asked for again until that is done.
+      // The table is being created or changed. The policy is read again afterwards.
       if (troubleOf(error) !== 'inUse') throw error
     }
   },

@@ -17,7 +17,7 @@ type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
 export type TableUpdate = Omit<UpdateTableCommandInput, 'TableName'>
 
-/** What DynamoDB takes in a call of its own, whole. */
+/** Fields that DynamoDB changes by separate calls, each as a whole. */
 const alone = [
   'onDemandThroughput',
   'warmThroughput',
@@ -65,7 +65,7 @@ function capacityUpdates(changed: Changed, wanted: Wanted, is: TableDescription)
   return Object.keys(update).length > 0 ? [update] : []
 }
 
-/** What a stream tells cannot be changed: the old one ends, and a new one begins. */
+/** The view type of a stream cannot be changed: the stream is disabled and a new one is enabled. */
 function streamUpdates({ streamSpecification }: Wanted, { StreamSpecification: is }: TableDescription): TableUpdate[] {
   const end = { StreamSpecification: { StreamEnabled: false } }
   if (!streamSpecification?.streamEnabled) return [end]

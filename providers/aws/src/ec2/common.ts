@@ -5,13 +5,16 @@ import { type Tags, tagChanges, tagList } from '../tags.js'
 /** Connects to EC2 in the region of the object. A value of its own, else TypeScript loses its type. */
 export const ec2 = connectTo(EC2Client)
 
-/** Whatever EC2 makes is tagged by the call that makes it. */
+/** Returns the tags for a create call of EC2. */
 export const tagSpecification = (type: ResourceType, tags: Tags) => [{ ResourceType: type, Tags: tagList(tags) }]
 
 /** How many items a page may have. */
 export const PAGE = 1000
 
-/** Finds one by its id or, while that is unknown, by its tags: an unknown id is no error to a filter, just no answer. */
+/**
+ * Returns filters by id or, while it is unknown, by tags. An unknown id in a filter is not an error and returns
+ * nothing.
+ */
 export function filtersFor(idFilter: string, externalName: string, tags: Tags | undefined): Filter[] | undefined {
   if (externalName !== '') return [{ Name: idFilter, Values: [externalName] }]
   return tags ? filtersByTags(tags).Filters : undefined

@@ -24,7 +24,7 @@ import { vpc } from './vpc.js'
 
 const region = 'eu-west-1'
 
-/** What is there, asked for past the kinds. */
+/** Reads resources without the code under test. */
 const look = (ids: () => Promise<readonly (string | undefined)[]>) => ({
   exists: async (id: string) => (await ids()).includes(id),
   count: async () => (await ids()).length,

@@ -41,7 +41,7 @@ type Name = keyof WantedRoute
 const destinationNames = Object.keys(destinations) as Name[]
 const targetNames = Object.keys(targets) as Name[]
 
-/** Routes that somebody made, as the spec would state them: not those that the VPC has, or gateways announce. */
+/** Returns the routes of a table as a spec states them, without local and propagated ones. */
 export function routesOf(told: readonly Route[] | undefined): readonly WantedRoute[] {
   return (told ?? []).filter(isMade).map((each) => {
     const fields = [...destinationNames, ...targetNames].map((name) => [name, each[capitalized(name) as keyof Route]])

@@ -125,7 +125,7 @@ export const routeTable = defineManaged({
   },
 
   async create({ client, forProvider, token, tags, signal: abortSignal }) {
-    // Said before anything is made: it would not change.
+    // Checked before the creation, since it could not be changed later.
     complete(forProvider.routes ?? [], forProvider.internetGatewayId)
     const made = await client.send(
       new CreateRouteTableCommand({

@@ -51,7 +51,7 @@ export const permissions = (doc: string) =>
 
 /** One protocol, one range of ports, one other party. */
 interface Rule {
-  /** What AWS tells rules apart by. */
+  /** The identity of a rule in AWS. */
   readonly key: string
   readonly description: string
   readonly permission: IpPermission
@@ -107,7 +107,7 @@ function sameRules(desired: readonly Permission[], observed: readonly Permission
   return missing.length === 0 && changed.length === 0 && extra.length === 0
 }
 
-/** What is to be allowed, described anew, and revoked. */
+/** Returns the rules to authorize, to describe again and to revoke. */
 export function compareRules(wanted: ReadonlyMap<string, Rule>, held: ReadonlyMap<string, Rule>) {
   const both = [...wanted.values()].filter(({ key }) => held.has(key))
   return {
@@ -117,7 +117,7 @@ export function compareRules(wanted: ReadonlyMap<string, Rule>, held: ReadonlyMa
   }
 }
 
-/** As AWS tells them. The group itself is left out, as a spec would that knows no id yet. */
+/** Converts rules of AWS. A reference to the group itself is left out, as in a spec without the id. */
 export function permissionsOf(told: readonly IpPermission[] | undefined, self: string): readonly Permission[] {
   return (told ?? []).map((each) => ({
     ipProtocol: each.IpProtocol ?? '-1',

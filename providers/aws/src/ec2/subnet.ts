@@ -21,7 +21,7 @@ import { tagsOf } from '../tags.js'
 import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } from './common.js'
 import { vpc } from './vpc.js'
 
-/** What can be changed later. */
+/** Attributes that can be changed later. */
 const attributes = {
   mapPublicIpOnLaunch: s.optional(s.boolean({ doc: 'Give instances a public IPv4 address.' })),
   assignIpv6AddressOnCreation: s.optional(s.boolean({ doc: 'Give network interfaces an IPv6 address.' })),
@@ -199,7 +199,7 @@ type Attributes = { readonly [K in keyof typeof attributes]?: boolean | string |
 async function setAttributes(client: EC2Client, SubnetId: string, wanted: Attributes, abortSignal: AbortSignal) {
   for (const name of Object.keys(attributes) as (keyof Attributes)[]) {
     const value = wanted[name]
-    // The pool is told along with the attribute that uses it.
+    // The pool is set together with the attribute that uses it.
     if (value === undefined || name === 'customerOwnedIpv4Pool') continue
     const input = capitalized(name) as keyof ModifySubnetAttributeRequest
     const request = { SubnetId, [input]: typeof value === 'boolean' ? { Value: value } : value }

@@ -1,7 +1,6 @@
 /**
- * A kubeconfig that asks the AWS CLI for a token whenever one is needed. A token
- * itself would be of no use after a quarter of an hour, and would have to be
- * written anew at every look.
+ * Returns a kubeconfig that gets tokens from the AWS CLI. A token itself would expire after 15 minutes and would
+ * have to be written again by every observation.
  */
 export function kubeconfigOf(cluster: {
   readonly name: string

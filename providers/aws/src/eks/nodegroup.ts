@@ -142,7 +142,7 @@ function configUpdate(changed: Changed, wanted: Wanted, is: Nodegroup): ConfigUp
     const gone = (is.taints ?? []).filter((taint) => !stays(taint))
     update['taints'] = { addOrUpdateTaints: taints, ...(gone.length > 0 ? { removeTaints: gone } : {}) }
   }
-  // What the spec leaves open stays as it is: a size that an autoscaler chose above all.
+  // Unset fields are kept, such as a size that an autoscaler chose.
   if (changed.scalingConfig) update['scalingConfig'] = scalingConfig
   if (changed.updateConfig) {
     const { force: _, ...rest } = updateConfig!

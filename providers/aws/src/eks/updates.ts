@@ -7,7 +7,7 @@ export type ClusterConfigUpdate = Omit<UpdateClusterConfigRequest, 'name' | 'cli
 type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
 
-/** What EKS takes in a call of its own, whole. */
+/** Fields that EKS changes by separate calls, each as a whole. */
 const alone = [
   'logging',
   'upgradePolicy',

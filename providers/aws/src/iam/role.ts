@@ -153,7 +153,7 @@ export const role = defineManaged({
       await client.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument }), { abortSignal })
     }
     if (changed.description !== undefined || changed.maxSessionDuration) {
-      // What is not told is taken for empty.
+      // Unset fields are treated as empty.
       const { description: Description, maxSessionDuration: MaxSessionDuration } = forProvider
       await client.send(new UpdateRoleCommand({ RoleName, Description, MaxSessionDuration }), { abortSignal })
     }
@@ -181,7 +181,7 @@ interface Policies {
 
 const nothing: Policies = { inlinePolicies: [], managedPolicyArns: [] }
 
-/** Of a role, what only `ListRoles` tells, and what only the details tell; a look tells both. */
+/** Converts a role from the result of `ListRoles` and from its details. */
 function observed(
   told: Role,
   more: Pick<Role, 'PermissionsBoundary' | 'Tags' | 'AssumeRolePolicyDocument'>,

@@ -13,7 +13,7 @@ import { dbSubnetGroup } from './dbsubnetgroup.js'
 
 interface Offer {
   readonly claim: ClaimKind
-  /** What is called so; the first one is made when the class does not say. */
+  /** The engines of the claim. The first one is the default of the class. */
   readonly engines: readonly [string, ...string[]]
 }
 

@@ -13,7 +13,7 @@ const onCall = (doc: string) => s.optional(s.boolean({ doc, unreported: true }))
 /** 8.0 is whichever of 8.0 AWS runs: it upgrades patches by itself. */
 const sameVersion = (desired: string, observed: string) => observed === desired || observed.startsWith(`${desired}.`)
 
-/** AWS keeps the password, or there is none. */
+/** Reports whether no password is needed: AWS manages it, or the engine does not use one. */
 const needsNoPassword = (beside: Readonly<Record<string, unknown>>) =>
   beside['manageMasterUserPassword'] === true ||
   beside['dbClusterIdentifier'] !== undefined ||

@@ -77,7 +77,7 @@ export const dbInstance = defineManaged({
     if (externalName === '') return absent
     const found = await describe(client, externalName, signal)
     if (!found) return absent
-    // One that was made up stays as it is; one of the user's may be newer than what AWS has, until an update told it.
+    // A generated password stays. A password of the user may be newer than that of AWS, until an update sets it.
     const password = isGiven(managed) ? undefined : forProvider.masterUserPassword
     return { ...sightOf(found, forProvider.region), connection: connectionOf(found, password) }
   },

@@ -18,7 +18,7 @@ const together: readonly (readonly (keyof Wanted)[])[] = [
   ['manageMasterUserPassword', 'masterUserPassword', 'masterUserSecretKmsKeyId'],
 ]
 
-/** How the call is made, rather than what is changed. */
+/** Parameters that define how a call works, not what it changes. */
 const manner = [
   'applyImmediately',
   'allowMajorVersionUpgrade',
@@ -26,7 +26,7 @@ const manner = [
   'resumeFullAutomationModeMinutes',
 ] as const
 
-/** What to ask of AWS so that an instance becomes as wanted; undefined when it is but for its tags. */
+/** Returns the request that changes an instance to its desired state, or undefined if only tags differ. */
 export function modification(changed: Changed, wanted: Wanted, is: DBInstance): Modification | undefined {
   const names = new Set(Object.keys(changed) as (keyof Wanted)[])
   names.delete('tags')
@@ -34,7 +34,7 @@ export function modification(changed: Changed, wanted: Wanted, is: DBInstance): 
   for (const set of together) {
     if (set.some((name) => changed[name] !== undefined)) for (const name of set) names.add(name)
   }
-  // A password that was rotated is in what changed; one that AWS keeps is not to be sent.
+  // A rotated password is among the changes. A password that AWS manages is not sent.
   if (wanted.manageMasterUserPassword) names.delete('masterUserPassword')
   for (const name of manner) names.add(name)
   const given = Object.fromEntries([...names].map((name) => [name, wanted[name]]))

@@ -5,13 +5,12 @@ import { tagsOf } from '../tags.js'
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * A database instance under the names that it is configured by. What AWS will
- * change in the next maintenance window counts as changed: asking again would
- * not make it happen any sooner.
+ * Converts a database instance to the field names of its configuration. Changes that AWS performs in the next
+ * maintenance window count as done: another request would not perform them sooner.
  */
 export function atProviderOf(found: DBInstance): Values {
   const { PendingModifiedValues: waiting = {} } = found
-  // Up to when it can be restored changes all the time, and would have the status written at every look.
+  // The latest restorable time changes continuously and would cause a status write at every observation.
   const reported = fromApi(DBInstance$, { ...found, PendingModifiedValues: undefined, LatestRestorableTime: undefined })
   const pending = pendingOf(waiting)
   return defined({

@@ -112,7 +112,7 @@ export const bucket = defineManaged({
   },
 
   async update({ client, externalName: Bucket, forProvider, changed, removed, signal: abortSignal }) {
-    // Parts are replaced as a whole, so what did not change in one is told again.
+    // Parts are replaced as a whole, so unchanged fields are sent again.
     const named = Object.keys(changed).map((name) => [name, forProvider[name as keyof typeof forProvider]])
     await writeParts(client, Bucket, Object.fromEntries(named), abortSignal)
     if (changed.acl) {
@@ -179,7 +179,7 @@ function cannedAclOf(grants: readonly Grant[], owner: string | undefined) {
   return grants.length > 0 ? canned[others] : undefined
 }
 
-/** S3 takes tags only all at once, so those of others are read and told again. */
+/** Writes tags. S3 replaces all tags, so foreign tags are read and written again. */
 async function writeTags(
   client: S3Client,
   Bucket: string,

@@ -8,7 +8,7 @@ const acls: Readonly<Record<string, string>> = {
   AuthenticatedRead: 'authenticated-read',
 }
 
-/** A bucket of S3 for whoever asks for a bucket. The class says where and how; the claim, who may reach it. */
+/** Binds a claim for a bucket to S3. The class defines location and settings, the claim defines the access. */
 export const bucketBinding = defineBinding({
   claim: bucketClaim,
   managed: bucket,

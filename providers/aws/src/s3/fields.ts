@@ -1,7 +1,7 @@
 import { s } from '@crosstie/resources/provider'
 import { policyDocument, region, tags } from '../fields.js'
 
-/** What a bucket can be told, in the words of the calls that tell it. An empty list takes out what it lists. */
+/** The settings of a bucket, in the terms of their calls. An empty list removes a setting. */
 
 const text = (doc: string) => s.optional(s.string({ doc }))
 const number = (doc: string) => s.optional(s.integer({ doc }))

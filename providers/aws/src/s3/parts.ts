@@ -56,7 +56,7 @@ interface Part {
   put(to: Reach, value: never): Promise<unknown>
   /** For parts that are taken out by a call of their own: is there nothing left in it? */
   readonly remove?: { readonly when: (value: never) => boolean; call(to: Reach): Promise<unknown> }
-  /** What the API calls its fields; absent for a plain text. */
+  /** The shape of the fields. Absent for a plain text. */
   readonly shape?: Shape
 }
 
@@ -210,7 +210,7 @@ const names = Object.keys(parts) as PartName[]
 
 export type PartValues = { readonly [K in PartName]?: unknown }
 
-/** How a bucket is configured. What it does not have, or the region does not offer, is absent. */
+/** Reads the configuration of a bucket. Settings that are unset, or that the region does not support, are absent. */
 export async function readParts(s3: S3Client, Bucket: string, abortSignal: AbortSignal): Promise<PartValues> {
   const to = { s3, Bucket, options: { abortSignal } }
   const read = async (name: PartName) => {

@@ -38,7 +38,7 @@ export function motoContract(
   kindContract(name, async () => {
     counted ??= countCalls()
     const system = connected(kind, moto.config())
-    // Moto shows at once what was made; the time that we wait for a slower cloud need not pass.
+    // Moto shows created resources immediately, so that the delay for a slower cloud can be skipped.
     let passed = 0
     const now = () => Date.now() + passed
     const pass = async (milliseconds: number) => {

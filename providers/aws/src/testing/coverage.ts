@@ -14,7 +14,7 @@ export interface Coverage {
   readonly otherwise?: Readonly<Record<string, string>>
 }
 
-/** Everything is asked for by name, so that a new member of the API is noticed when the SDK is renewed. */
+/** Checks that every input field of the API is handled or listed, so that new fields of the SDK are noticed. */
 export function coversInputs(kind: ManagedKind, inputs: Readonly<Record<string, Coverage>>): void {
   for (const [name, { input, at, leftOut = {}, otherwise = {} }] of Object.entries(inputs)) {
     test(`${kind.type.kind} has every member of ${name}, or says why not`, () => {

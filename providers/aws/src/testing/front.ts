@@ -9,14 +9,14 @@ export interface Asked {
   readonly body: string
 }
 
-/** What is answered in place of AWS. */
+/** A response that replaces that of AWS. */
 export interface Answer {
   readonly status: number
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `lost`: it is done, but nobody hears of it. `cut`: it is neither done nor answered. */
+/** A fault: `lost` performs the call without a response, `cut` does not perform it. */
 export type Fault = Answer | 'lost' | 'cut' | undefined
 
 /** Stands in front of moto, and answers in its place with what AWS answers on a bad day. */

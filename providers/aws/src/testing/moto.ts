@@ -21,10 +21,7 @@ export interface MotoOptions {
   readonly callsBeforeAuthorization?: number
 }
 
-/**
- * Why moto cannot be had here, in one line; undefined when it can. Installs it
- * when it is not there yet.
- */
+/** Returns the reason why moto is not available, or undefined. Installs it if it is missing. */
 export async function motoMissing(): Promise<string | undefined> {
   try {
     await install()
@@ -56,7 +53,7 @@ async function install(): Promise<void> {
 
 const STALE_MS = 30_000
 
-/** A folder that only one process can make. One that was not touched for long belongs to somebody who died. */
+/** Locks a folder. A lock that was not touched for a long time is stale. */
 async function lock(path: string): Promise<AsyncDisposable> {
   for (;;) {
     try {
@@ -81,7 +78,7 @@ async function lock(path: string): Promise<AsyncDisposable> {
   }
 }
 
-// It ends with whoever started it, however that one ends: its input is closed then.
+// It ends with its parent process, which closes its input.
 const PROGRAM = `
 import os, sys, threading
 from moto.server import main
@@ -124,13 +121,13 @@ export class Moto implements AsyncDisposable {
     return motoConfig(this.url, spec)
   }
 
-  /** A plain client of the SDK, to look at things past the kinds: its calls are not counted. */
+  /** Returns a client of the SDK for checks. Its calls are not counted. */
   client<C>(Client: new (settings: never) => C, region = 'eu-west-1'): C {
     const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'not-checked-by-moto' }
     return new Client({ region, endpoint: this.url, credentials, forcePathStyle: true } as never)
   }
 
-  /** Forgets everything that was made. */
+  /** Removes all resources. */
   async reset(): Promise<void> {
     await fetch(`${this.url}/moto-api/reset`, { method: 'POST' })
   }
@@ -139,7 +136,7 @@ export class Moto implements AsyncDisposable {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     this.child.ref()
     const gone = once(this.child, 'exit')
-    // Whoever stops it waits for its end.
+    // The process stays alive until it has ended.
     this.child.ref()
     this.child.kill('SIGKILL')
     await gone

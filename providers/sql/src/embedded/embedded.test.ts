@@ -163,7 +163,7 @@ describe('a PostgreSQL of our own', { timeout: 900_000 }, () => {
 
   test('is offered as ProviderConfig default, and taken out of use at the end', async () => {
     const api = new FakeApi()
-    // As servers do: what is applied comes to be.
+    // As on a server, apply creates the object.
     api.apply = (async (type, object) => await api.create(type, object as KubeObject)) as typeof api.apply
     const started = await startEmbedded(hostOn(api, 'offered'))
     try {

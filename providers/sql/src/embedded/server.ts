@@ -7,20 +7,21 @@ import { dirname, join } from 'node:path'
 import type { Account } from './binaries.js'
 import { isNodeError, isStarting, tryLogin } from './login.js'
 
+/** Options of {@link startPostgres}. */
 export interface ServerOptions {
   /** The folder with `bin/postgres` and `bin/initdb`. */
   readonly binaries: string
-  /** A folder of the server's own; made if it is not there. */
+  /** The folder of the server. It is created if it does not exist. */
   readonly dir: string
   readonly account?: Account | undefined
   /** More settings, as `name=value`. */
   readonly settings?: readonly string[]
-  /** For servers of tests: nothing is written through to the disk. */
+  /** Do not sync data to the disk. For tests. */
   readonly volatile?: boolean
   readonly signal?: AbortSignal
 }
 
-/** How a server is reached, by its superuser. */
+/** The address and the superuser of a server. */
 export interface Login {
   readonly host: string
   readonly port: number
@@ -28,6 +29,7 @@ export interface Login {
   readonly password: string
 }
 
+/** A running server. Disposing stops it. */
 export interface RunningServer extends AsyncDisposable {
   readonly login: Login
   readonly pid: number
@@ -43,17 +45,16 @@ const settings = [
   `listen_addresses=${HOST}`,
   'unix_socket_directories=',
   'password_encryption=scram-sha-256',
-  // A statement that fails may hold what nobody should read in a log.
+  // A failed statement may contain a secret, so it is not logged.
   'log_min_error_statement=panic',
 ]
 
 const volatileSettings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'shared_buffers=16MB']
 
 /**
- * Runs a PostgreSQL of our own: made at first, started, and reached on
- * loopback with a password that only the owner of the folder can read. It ends
- * with us, even when we are killed. There is never a second server on the
- * folder: one that is still there all the same is stopped first.
+ * Starts a PostgreSQL server. Its data folder is created on the first start. The server listens on loopback, with a
+ * password that only the owner of the folder can read. It stops with this process, even if the process is killed. A
+ * server of an earlier process on the same folder is stopped first.
  */
 export async function startPostgres(options: ServerOptions): Promise<RunningServer> {
   const { dir } = options
@@ -93,14 +94,14 @@ export async function startPostgres(options: ServerOptions): Promise<RunningServ
   }
 }
 
-/** Only the owner of a folder can run a server on it: who that is was settled when it was made. */
+/** Returns the account that runs the server: only the owner of a data folder can. */
 async function ownerOf(data: string, { account }: ServerOptions): Promise<Account | undefined> {
   if (!account) return undefined
   const { uid, gid } = await stat(data)
   return uid === 0 ? account : { uid, gid }
 }
 
-/** The password of the superuser, made once. Only who may read the folder may read it. */
+/** Returns the password of the superuser, which is created once. Only readers of the folder can read it. */
 async function keptPassword(dir: string): Promise<string> {
   const file = join(dir, 'password')
   try {
@@ -114,7 +115,7 @@ async function keptPassword(dir: string): Promise<string> {
   return password
 }
 
-/** Makes the data folder under another name, so that one that is there is always whole. */
+/** Creates the data folder under a temporary name, so that an existing one is always complete. */
 async function initialize(options: ServerOptions, data: string, password: string): Promise<void> {
   const { account, binaries, dir, volatile } = options
   const unfinished = `${data}.new`
@@ -157,8 +158,8 @@ async function initialize(options: ServerOptions, data: string, password: string
 }
 
 /**
- * How the server itself calls its folder. Run as another user it cannot pass
- * the folders above, which are ours alone; but where it already is, it may stay.
+ * Returns the data folder as the server names it. As another user it cannot enter the parent folders, so it uses
+ * its working directory.
  */
 function seenFromWithin(data: string, account: Account | undefined): string {
   return account && process.platform === 'linux' && !isOpenToAll(dirname(data)) ? '/proc/self/cwd' : data
@@ -169,7 +170,10 @@ function isOpenToAll(folder: string): boolean {
   return passable && (dirname(folder) === folder || isOpenToAll(dirname(folder)))
 }
 
-/** Nothing of ours that might change what the server is (PGDATA, PGPORT and so on), or that it should not know. */
+/**
+ * Returns an environment without variables that change the server (PGDATA, PGPORT and others) or that it should not
+ * see.
+ */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TZ: process.env['TZ'], LC_ALL: 'C' }
 }
@@ -181,7 +185,7 @@ function launch({ binaries, dir, account, volatile, ...options }: ServerOptions,
   const child = spawn(join(binaries, 'bin', 'postgres'), args, {
     cwd: data,
     ...account,
-    // Of a session of its own: Ctrl-C is for us, who stop it when nobody needs it any more.
+    // In its own session, so that Ctrl-C does not reach it. It is stopped after its last use.
     detached: true,
     stdio: ['ignore', log, log],
     env: environment(),
@@ -192,7 +196,7 @@ function launch({ binaries, dir, account, volatile, ...options }: ServerOptions,
   return child
 }
 
-/** A port that is free now; the one of last time if it still is, so that connection strings stay good. */
+/** Returns a free port: the previous one if possible, so that connection strings stay valid. */
 async function choosePort(dir: string, another: boolean): Promise<number> {
   const kept = Number(await readFile(join(dir, 'port'), 'utf8').catch(() => ''))
   if (kept > 0 && !another && (await freePort(kept))) return kept
@@ -210,13 +214,13 @@ function freePort(port: number): Promise<number | undefined> {
   })
 }
 
-/** The process that the folder says is running on it, whether it is or not. */
+/** Returns the process id in the data folder, which may be stale. */
 async function leftRunning(data: string): Promise<number | undefined> {
   const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0])
   return pid > 0 ? pid : undefined
 }
 
-/** Is it there, and the server of this folder? Numbers of processes are used again. */
+/** Reports whether a process is the server of this folder. Process ids are reused. */
 async function isPostmaster(pid: number, data: string): Promise<boolean> {
   try {
     process.kill(pid, 0)
@@ -232,7 +236,7 @@ async function isPostmaster(pid: number, data: string): Promise<boolean> {
   }
 }
 
-/** Waits until the server lets us in. Says why it will not: it ended, or does not know our password. */
+/** Waits until the login succeeds. Returns the reason if it cannot: the server ended, or rejects the password. */
 async function whyNotIn(
   login: Login,
   alive: () => Promise<boolean>,
@@ -245,7 +249,7 @@ async function whyNotIn(
   }
 }
 
-/** Fast: sessions are ended, everything is written, nothing is to be recovered later. */
+/** Performs a fast shutdown: ends sessions and writes everything. */
 async function stop(pid: number | undefined, data: string): Promise<void> {
   if (pid === undefined || !(await isPostmaster(pid, data))) return
   process.kill(pid, 'SIGINT')
@@ -254,7 +258,7 @@ async function stop(pid: number | undefined, data: string): Promise<void> {
   }
 }
 
-/** A shell that waits for the end of a pipe that only we hold: it closes even when we are killed. */
+/** Starts a shell that stops the server when a pipe of this process closes, even if this process is killed. */
 function endWithUs(pid: number): ChildProcess {
   const watcher = spawn('sh', ['-c', `cat >/dev/null; kill -INT ${pid} 2>/dev/null`], {
     stdio: ['pipe', 'ignore', 'ignore'],

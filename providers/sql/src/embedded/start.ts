@@ -8,7 +8,7 @@ const NAMESPACE = 'crossplane-system'
 const SECRET = 'postgresql-embedded'
 const CONFIG = 'default'
 const FIELD_MANAGER = 'crosstie-sql'
-/** Marks the ProviderConfig that is ours to write. */
+/** The annotation of the ProviderConfig that this provider maintains. */
 const EMBEDDED = 'sql.crosstie.io/embedded'
 
 const core = (kind: string, resource: string, namespaced: boolean): ResourceType => ({
@@ -20,10 +20,9 @@ const core = (kind: string, resource: string, namespaced: boolean): ResourceType
 })
 
 /**
- * A PostgreSQL that needs nothing installed: its data is kept in the
- * provider's folder, and the ProviderConfig `default` leads to it. Where there
- * is no server to start, or the user has a `default` of their own, the kinds
- * work all the same with the servers that ProviderConfigs name.
+ * Starts a PostgreSQL without installation. Its data is in the folder of the provider, and the ProviderConfig
+ * `default` refers to it. If no server can be started, or the user has a ProviderConfig `default`, the kinds work
+ * with the servers of other ProviderConfigs.
  */
 export async function startEmbedded(host: ProviderHost): Promise<StartedProvider> {
   if (await hasOwnDefault(host)) return idle('PostgreSQL: ProviderConfig default is yours, no server was started')
@@ -55,7 +54,7 @@ async function hasOwnDefault({ client, signal }: ProviderHost): Promise<boolean>
   return found !== undefined && found.metadata.labels?.[EMBEDDED] !== 'true'
 }
 
-/** Writes the Secret and the ProviderConfig that lead to the server. */
+/** Writes the Secret and the ProviderConfig of the server. */
 async function offer({ client, signal }: ProviderHost, login: Login): Promise<void> {
   const namespaces = core('Namespace', 'namespaces', false)
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }

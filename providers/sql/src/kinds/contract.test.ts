@@ -11,7 +11,7 @@ for (const variant of variants()) {
   describe(variant.name, { skip: variant.skip, timeout: 900_000 }, () => contracts(variant))
 }
 
-/** Each kind keeps its promises on a real server. */
+/** Tests the provider contract of each kind with a real server. */
 function contracts({ start }: Variant): void {
   let on: TestServer
   before(async () => {
@@ -103,7 +103,7 @@ function contracts({ start }: Variant): void {
     meddle: async () => void (await run(`REVOKE ${privileges[0]} ON ${on()} FROM readers`)),
   })
   const run = async (text: string) => await on.sql(text)
-  /** Does the role hold anything of a thing that has rights? */
+  /** Reports whether the role has any privilege on the object of a query. */
   const holds = (query: string) => async (name: string) =>
     name !== 'no-such-thing' &&
     (await on.sql(`SELECT 1 FROM (${query}) t, aclexplode(t.acl) a WHERE a.grantee = 'readers'::regrole`)).length > 0
@@ -168,7 +168,7 @@ function contracts({ start }: Variant): void {
   }))
 
   kindContract('Extension', async () => ({
-    // The contract calls its object `contract`, and there is no extension of that name.
+    // The object of the contract is named `contract`, which is not an extension.
     kind: named(on.connected(extension), 'contract', 'hstore'),
     example: { database: 'postgres', schema: 'public', version: '1.7' },
     change: { version: '1.8', comment: 'keys and values' },
@@ -183,7 +183,7 @@ function contracts({ start }: Variant): void {
 
 type Kind = ReturnType<TestServer['connected']>
 
-/** The kind, with one external name standing for another. */
+/** Returns the kind with one external name replaced by another. */
 function named(kind: Kind, from: string, to: string): Kind {
   const renamed = <C extends { readonly externalName: string }>(call: C): C => ({
     ...call,

@@ -9,7 +9,10 @@ import { group, types, version } from './types.js'
 
 const everybody = ['CONNECT', 'CREATE', 'TEMPORARY'] as const
 
-/** `UTF8`, `utf-8` and `Unicode` are one encoding; `en_US.UTF-8` and `en_US.utf8` one locale. */
+/**
+ * Compares encodings and locales: `UTF8`, `utf-8` and `Unicode` are equal, and so are `en_US.UTF-8` and
+ * `en_US.utf8`.
+ */
 const sameWord = (a: string, b: string): boolean => {
   const plain = (text: string) =>
     text
@@ -99,7 +102,7 @@ interface Row {
   readonly everybody: string[]
   readonly comment: string | null
   readonly config: string[] | null
-  /** The row of the catalog: which columns it has depends on the version. */
+  /** The row of the catalog. Its columns depend on the version. */
   readonly d: {
     readonly datcollate: string
     readonly datctype: string
@@ -114,7 +117,7 @@ interface Row {
   }
 }
 
-/** All databases, or one. */
+/** Reads all databases, or one. */
 async function look(server: Server, name: string | null, signal: AbortSignal): Promise<readonly Row[]> {
   return await server.query<Row>(
     `SELECT d.datname AS name, d.oid::text, pg_get_userbyid(d.datdba) AS owner, t.spcname AS tablespace,
@@ -133,7 +136,7 @@ async function look(server: Server, name: string | null, signal: AbortSignal): P
 
 const providers: Readonly<Record<string, 'libc' | 'icu' | 'builtin'>> = { c: 'libc', i: 'icu', b: 'builtin' }
 
-/** A drop that was interrupted leaves a database of this many sessions, which can only be dropped. */
+/** The connection limit of a database whose drop was interrupted. It can only be dropped. */
 const INVALID = -2
 
 function observed(server: Server, row: Row, { version: number }: ServerFacts) {
@@ -181,7 +184,7 @@ interface Wanted {
   readonly comment?: string
 }
 
-/** What can be said of a database in a transaction, and only once it is there. */
+/** Returns the statements that need an existing database and can run in a transaction. */
 function furtherStatements(name: string, { publicPrivileges, configurationParameters: settings, comment }: Wanted) {
   const database = `DATABASE ${ident(name)}`
   return [
@@ -192,7 +195,7 @@ function furtherStatements(name: string, { publicPrivileges, configurationParame
   ]
 }
 
-/** Unlike template1 it accepts no sessions, so that no login can keep others from creating databases. */
+/** The default template. Unlike template1 it does not accept sessions, so that no login can block CREATE DATABASE. */
 const DEFAULT_TEMPLATE = 'template0'
 
 const privileges = (given: readonly string[]) => given.filter((one) => everybody.includes(one as never)).join(', ')
@@ -200,7 +203,7 @@ const privileges = (given: readonly string[]) => given.filter((one) => everybody
 const option = (word: string, value: string | number | boolean | undefined): string[] =>
   value === undefined ? [] : [`${word} = ${typeof value === 'string' ? literal(value) : value}`]
 
-/** A database of a PostgreSQL server. */
+/** The managed kind Database. */
 export const database = defineManaged({
   group,
   version,
@@ -308,7 +311,7 @@ export const database = defineManaged({
     const [row] = await look(client, externalName, signal)
     if (!row) return
     await client.leave(externalName)
-    // The server keeps templates from being dropped by mistake; deleting the object is none.
+    // The server protects templates from being dropped by mistake. Deleting the object is deliberate.
     if (row.d.datistemplate) await client.run([`ALTER DATABASE ${name} IS_TEMPLATE false`], { what, signal })
     await client.run([`DROP DATABASE IF EXISTS ${name}${forProvider.forceDrop ? ' WITH (FORCE)' : ''}`], {
       what,

@@ -60,7 +60,7 @@ const advice = {
   '42704': 'it needs another extension: install that first, or set forProvider.cascade to true',
 }
 
-/** An extension, installed in a database. */
+/** The managed kind Extension. */
 export const extension = defineManaged({
   group,
   version,
@@ -108,7 +108,7 @@ export const extension = defineManaged({
       ...(cascade ? ['CASCADE'] : []),
     ]
     const statements = [
-      // Where it goes if neither we nor the extension itself say.
+      // The default schema, if neither the spec nor the extension defines one.
       'SET LOCAL search_path TO public',
       `CREATE EXTENSION ${name} ${options.join(' ')}`,
       ...(comment === undefined ? [] : [`COMMENT ON EXTENSION ${name} IS ${literal(comment)}`]),

@@ -1,10 +1,10 @@
 import type { Target } from '../server/target.js'
 
-/** Names that PostgreSQL or the control plane needs for itself: no claim may use them. */
+/** Names that PostgreSQL or the control plane needs. Claims may not use them. */
 
 const databases = new Set(['postgres', 'template0', 'template1'])
 
-/** Why a claim must not name its database like this; undefined when it may. */
+/** Returns the reason why a claim may not use a name for its database, or undefined if it may. */
 export function forbiddenDatabase(name: string, { database }: Pick<Target, 'database'>): string | undefined {
   if (databases.has(name)) return `every PostgreSQL server has a database ${JSON.stringify(name)} for its own use`
   return name === database ? 'it is the default database of the ProviderConfig' : undefined
@@ -12,14 +12,14 @@ export function forbiddenDatabase(name: string, { database }: Pick<Target, 'data
 
 const roles = new Set(['postgres', 'public', 'none'])
 
-/** Why a claim must not name its role like this; undefined when it may. */
+/** Returns the reason why a claim may not use a name for its role, or undefined if it may. */
 export function forbiddenRole(name: string, { user }: Pick<Target, 'user'>): string | undefined {
   if (name === user) return 'the control plane logs in with this role'
   if (roles.has(name)) return `PostgreSQL uses ${JSON.stringify(name)} itself`
   return systemName(name)
 }
 
-/** Why a claim must not name its schema like this; undefined when it may. */
+/** Returns the reason why a claim may not use a name for its schema, or undefined if it may. */
 export function forbiddenSchema(name: string): string | undefined {
   return name === 'information_schema' ? 'PostgreSQL keeps its catalog there' : systemName(name)
 }

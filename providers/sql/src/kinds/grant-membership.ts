@@ -13,7 +13,7 @@ interface Row {
   readonly m: { readonly admin_option: boolean; readonly inherit_option?: boolean; readonly set_option?: boolean }
 }
 
-/** From this version on a membership says whether it is inherited and whether the role may become the other. */
+/** The version from which on memberships have the options INHERIT and SET. */
 const WITH_OPTIONS = 160000
 
 interface Membership {
@@ -24,6 +24,7 @@ interface Membership {
   readonly setOption?: boolean
 }
 
+/** Observes a membership. */
 export async function lookAtMembership(
   { client, signal }: ExternalCall<Given, Server>,
   role: string,
@@ -37,7 +38,7 @@ export async function lookAtMembership(
     { what: `look at the membership of ${JSON.stringify(role)} in ${JSON.stringify(memberOf)}`, signal },
   )
   if (rows.length === 0) return absent
-  // Several may have granted it; what one of them allows is allowed.
+  // Several roles may have granted it. The union of their options applies.
   const some = (option: keyof Row['m']) => rows.some(({ m }) => m[option] === true)
   const known = rows[0]!.m.inherit_option !== undefined
   return present({
@@ -51,6 +52,7 @@ export async function lookAtMembership(
   })
 }
 
+/** Grants a membership. */
 export async function grantMembership(
   call: ExternalCall<Given & { readonly role: string; readonly memberOf: string }, Server>,
 ): Promise<void> {
@@ -74,6 +76,7 @@ export async function grantMembership(
   await client.run(version < WITH_OPTIONS ? old : current, { what, signal })
 }
 
+/** Revokes a membership. */
 export async function revokeMembership(
   { client, signal }: ExternalCall<Given, Server>,
   role: string,

@@ -1,19 +1,19 @@
 import { ident, isPublic } from '../server/quote.js'
 import type { Server } from '../server/server.js'
 
-/** What privileges can be on. */
+/** The objects that privileges are granted on. */
 export interface Target {
   readonly database: string
-  /** The database to look and to grant in; absent: any. */
+  /** The database of the session. Absent: any. */
   readonly session?: string
-  /** All things of the kind in the schema, whichever there are. */
+  /** Whether all objects of the kind in the schema are meant. */
   readonly everything: boolean
-  /** How people are told of it. */
+  /** The name for messages. */
   readonly called: string
-  /** Gives the things that there are, as rows of `name` (as it stands in a statement), `acl` and `owner_default`. */
+  /** Selects the objects as rows of `name` (as in statements), `acl` and `owner_default`. */
   readonly query: string
   readonly values: readonly unknown[]
-  /** What stands behind ON in a statement, for the things of these names. */
+  /** Returns the text after ON in a statement, for objects of these names. */
   on(names: readonly string[]): readonly string[]
 }
 
@@ -25,6 +25,7 @@ interface Given {
   readonly functions?: readonly string[]
 }
 
+/** Returns the objects that a Grant refers to. Throws if the spec is contradictory. */
 export function targetOf(given: Given, defaultDatabase: string): Target {
   const { database = defaultDatabase, schema, tables, sequences, functions } = given
   if (schema === undefined) return wholeDatabase(database)
@@ -34,7 +35,10 @@ export function targetOf(given: Given, defaultDatabase: string): Target {
   return wholeSchema(database, schema)
 }
 
-/** A database's privileges are seen from every other: no need to enter it, which might keep it from being dropped. */
+/**
+ * Returns the target for a database. Its privileges are visible from every database, so no session is opened that
+ * could block a drop.
+ */
 function wholeDatabase(name: string): Target {
   return {
     database: name,
@@ -81,7 +85,10 @@ function relations(database: string, schema: string, names: readonly string[], w
   }
 }
 
-/** Functions are known by name and arguments; a bare name means all that have it. What stands in statements is the server's own spelling. */
+/**
+ * Returns the target for functions. A name without arguments means all functions of the name. Statements use the
+ * spelling of the server.
+ */
 function routines(database: string, schema: string, names: readonly string[]): Target {
   const everything = names.includes('*')
   const plain = names.map((name) =>
@@ -112,18 +119,18 @@ function routines(database: string, schema: string, names: readonly string[]): T
   }
 }
 
-/** What a role holds on some things. */
+/** The privileges of a role on objects. */
 export interface Held {
   readonly objects: number
-  /** As they stand in statements. */
+  /** The names as in statements. */
   readonly names: readonly string[]
-  /** Held on each of them. */
+  /** The privileges on each of them. */
   readonly common: readonly string[]
-  /** Held on at least one of them. */
+  /** The privileges on at least one of them. */
   readonly any: readonly string[]
-  /** All that can be held on them. */
+  /** All privileges that the objects support. */
   readonly all: readonly string[]
-  /** Those held on each can be passed on. */
+  /** Whether the common privileges can be granted to others. */
   readonly grantable: boolean
 }
 
@@ -134,6 +141,7 @@ interface Row {
   readonly all: string[]
 }
 
+/** Reads the privileges of a role on the objects of a target. */
 export async function held(server: Server, role: string, target: Target, signal: AbortSignal): Promise<Held> {
   const rows = await server.query<Row>(
     `WITH things AS (${target.query}),

@@ -8,7 +8,7 @@ import { type Held, held, type Target, targetOf } from './grant-target.js'
 import { group, types, version } from './types.js'
 import { unlessNoDatabase } from './within.js'
 
-/** All that PostgreSQL has, on whatever it has it. */
+/** All privileges of PostgreSQL. */
 const privileges = [
   'ALL',
   'CONNECT',
@@ -103,12 +103,12 @@ interface Known {
 
 type Grants = ExternalCall<Known, Server>
 
-/** What the role holds there now; undefined when that is nothing. */
+/** Returns the current privileges of the role, or undefined if it has none. */
 async function lookAtPrivileges({ client, forProvider, signal }: Grants, role: string, target: Target) {
   const state = await unlessNoDatabase(undefined, () => held(client, role, target, signal))
   if (!state) return absent
   const wanted = forProvider.privileges ?? []
-  // Where there is nothing yet that a grant on everything could be on, it is as good as granted.
+  // A grant on all objects is complete while there are no objects.
   const vacuous = target.everything && state.objects === 0
   if (!vacuous && state.common.length === 0) return absent
   const complete = wanted.includes('ALL') && state.all.every((privilege) => state.common.includes(privilege))
@@ -128,7 +128,7 @@ async function lookAtPrivileges({ client, forProvider, signal }: Grants, role: s
   })
 }
 
-/** Gives just the wanted privileges: those beyond are taken back, as is the right to pass them on. */
+/** Grants exactly the wanted privileges: others, and the grant option, are revoked. */
 async function give(call: Grants, role: string, target: Target, state: Held): Promise<void> {
   const { client, forProvider, signal } = call
   const { privileges: wanted = [], withOption } = forProvider
@@ -158,7 +158,7 @@ async function grant(call: Grants): Promise<void> {
   await give(call, role, target, await held(client, role, target, signal))
 }
 
-/** What a grant must say, and what does not go together. */
+/** Validates a grant: required and contradictory fields. */
 function checked(given: Known): { readonly role: string; readonly memberOf: string | undefined } {
   const { role, memberOf, privileges: wanted, withOption } = given
   const objects = [given.tables, given.sequences, given.functions].filter((list) => list !== undefined)
@@ -177,7 +177,7 @@ function checked(given: Known): { readonly role: string; readonly memberOf: stri
   return { role, memberOf }
 }
 
-/** That a role holds privileges on something, or is a member of another role. */
+/** The managed kind Grant: privileges of a role on objects, or its membership in another role. */
 export const grantKind = defineManaged({
   group,
   version,
@@ -232,7 +232,7 @@ export const grantKind = defineManaged({
         await client.run(statements, { what: describe('revoke', call, target), database: target.session, signal })
       })
     } catch (error) {
-      // The role went, or what it held something on: nothing is held any more.
+      // The role or the objects are gone, so that nothing is left to revoke.
       if (!hasState(error, ...NO_OBJECT)) throw error
     }
   },

@@ -92,7 +92,7 @@ interface Row {
   readonly verifier?: string | null
 }
 
-/** All roles, or one. */
+/** Reads all roles, or one. */
 async function look(server: Server, name: string | null, signal: AbortSignal): Promise<readonly Row[]> {
   const { seesPasswords } = await server.facts(signal)
   return await server.query<Row>(
@@ -180,7 +180,7 @@ async function attributes({ privileges = {}, connectionLimit, validUntil, passwo
   ].join(' ')
 }
 
-/** A role of a PostgreSQL server: a user, or a group of them. */
+/** The managed kind Role: a user or a group. */
 export const role = defineManaged({
   group,
   version,
@@ -281,7 +281,7 @@ async function membershipChanges(client: Server, name: string, wanted: readonly 
 
 type DeleteCall = ExternalCall<{ readonly reassignOwnedTo?: string; readonly dropOwned?: boolean }, Server>
 
-/** What a role owns is known only in the database where it is. */
+/** Reassigns or drops owned objects, which are only known in their own database. */
 async function giveUpOwned({ client, externalName, forProvider, signal }: DeleteCall): Promise<void> {
   const { reassignOwnedTo, dropOwned } = forProvider
   if ((await look(client, externalName, signal)).length === 0) return
@@ -294,7 +294,7 @@ async function giveUpOwned({ client, externalName, forProvider, signal }: Delete
   for (const { datname } of rows) {
     const statements = [
       ...(reassignOwnedTo === undefined ? [] : [`REASSIGN OWNED BY ${name} TO ${ident(reassignOwnedTo)}`]),
-      // What was granted to the role in this database holds it as well, and goes with this.
+      // DROP OWNED also revokes the privileges in this database, which would block the drop.
       ...(dropOwned || reassignOwnedTo !== undefined ? [`DROP OWNED BY ${name}`] : []),
     ]
     await client.run(statements, { what: `${what} in database ${JSON.stringify(datname)}`, database: datname, signal })

@@ -38,7 +38,7 @@ async function look(server: Server, name: string, database: string | undefined, 
   return rows[0]
 }
 
-/** A schema in a database. */
+/** The managed kind Schema. */
 export const schema = defineManaged({
   group,
   version,

@@ -6,7 +6,7 @@ interface Parameter {
   readonly value: string
 }
 
-/** Configuration parameters that sessions begin with, of a role or of a database. */
+/** The field for configuration parameters of sessions, of a role or a database. */
 export const configurationParameters = (doc: string) =>
   s.optional(
     s.list(s.object({ name: s.string({ doc: 'Such as search_path.' }), value: s.string() }), {
@@ -26,7 +26,7 @@ function sameParameters(desired: readonly Parameter[], observed: readonly Parame
   })
 }
 
-/** As the catalog keeps them: `name=value`. */
+/** Parses the entries of the catalog: `name=value`. */
 export function parametersIn(config: readonly string[] | null): Parameter[] {
   return (config ?? []).map((text) => {
     const at = text.indexOf('=')
@@ -34,7 +34,7 @@ export function parametersIn(config: readonly string[] | null): Parameter[] {
   })
 }
 
-/** Makes them all that is set; `whose` is `ROLE "x"` or `DATABASE "x"`. */
+/** Returns the statements that set exactly these parameters. `whose` is `ROLE "x"` or `DATABASE "x"`. */
 export function settingStatements(whose: string, parameters: readonly Parameter[] | undefined): string[] {
   if (!parameters) return []
   return [`ALTER ${whose} RESET ALL`, ...parameters.map(({ name, value }) => `ALTER ${whose} ${setting(name, value)}`)]

@@ -1,6 +1,8 @@
 import type { ResourceType } from '@crosstie/kube'
 
+/** The API group of the kinds. */
 export const group = 'postgresql.sql.crossplane.io'
+/** The API version of the kinds. */
 export const version = 'v1alpha1'
 
 const typeOf = (kind: string, resource: string): ResourceType => ({
@@ -11,7 +13,7 @@ const typeOf = (kind: string, resource: string): ResourceType => ({
   namespaced: false,
 })
 
-/** What kinds refer to each other by, in any order. */
+/** The types of the kinds, for references among them. */
 export const types = {
   role: typeOf('Role', 'roles'),
   database: typeOf('Database', 'databases'),

@@ -2,7 +2,7 @@ import { s } from '@crosstie/resources/provider'
 import { hasState, NO_DATABASE } from '../server/errors.js'
 import { types } from './types.js'
 
-/** For kinds whose resources are in one database. */
+/** The fields of kinds whose resources are in one database. */
 export const withinDatabase = () =>
   s.optional(
     s.reference(
@@ -14,7 +14,7 @@ export const withinDatabase = () =>
     ),
   )
 
-/** In a database that is not there, nothing is. */
+/** Runs an operation. Returns `nothing` if the database does not exist. */
 export async function unlessNoDatabase<T>(nothing: T, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -18,7 +18,7 @@ describe('what goes wrong is said so that one can act on it', { timeout: 600_000
   })
   after(async () => await on?.[Symbol.asyncDispose]())
 
-  /** What the object says after one look, of a server reached in some way. */
+  /** Returns the conditions after one reconciliation with a server. */
   const told = async (kind: ManagedKind, server: Server, forProvider: object, name = 'wrong') => {
     const keeper = new Keeper()
     const connected = on.connected(kind, server)

@@ -2,13 +2,13 @@ import { messageOf } from '@crosstie/kube'
 import { ThrottledError } from '@crosstie/resources/provider'
 import type { Target } from './target.js'
 
-/** What PostgreSQL, or the way to it, refused: what was attempted, what it said, and what to do. */
+/** An error of PostgreSQL or of the connection: the attempt, the message of the server and the next step. */
 export class SqlError extends Error {
   override readonly name = 'SqlError'
 
   constructor(
     message: string,
-    /** SQLSTATE, or the code of the network's error. */
+    /** The SQLSTATE, or the code of the network error. */
     readonly sqlState: string,
     options: ErrorOptions,
   ) {
@@ -16,10 +16,11 @@ export class SqlError extends Error {
   }
 }
 
+/** An attempted operation. */
 export interface Attempt {
-  /** What was being done, behind "cannot": `drop database "x"`. */
+  /** The operation after "cannot", such as `drop database "x"`. */
   readonly what: string
-  /** What to do about an error of a code, where the kind knows better. */
+  /** The next step by error code, if the kind knows a better one. */
   readonly advice?: Readonly<Record<string, string>>
 }
 
@@ -46,7 +47,7 @@ const general: Readonly<Record<string, (target: Target) => string>> = {
   ENETUNREACH: unreachable,
 }
 
-/** An error as a user can act on it. Statements are never part of it: they may hold what nobody should read. */
+/** Returns an error that a user can act on. It never contains the statement, which may contain a secret. */
 export function explained(error: unknown, target: Target, { what, advice = {} }: Attempt): Error {
   const { code = '', detail } = error as { code?: string; detail?: string }
   const said = [messageOf(error) || code, ...(detail ? [shortened(detail)] : [])].join(': ')
@@ -61,10 +62,11 @@ const shortened = (text: string) => {
   return line.length > DETAIL ? `${line.slice(0, DETAIL)}…` : line
 }
 
+/** Reports whether an error has one of the codes. */
 export const hasState = (error: unknown, ...states: readonly string[]): boolean =>
   error instanceof SqlError && states.includes(error.sqlState)
 
-/** There is no such database. */
+/** The database does not exist. */
 export const NO_DATABASE = '3D000'
-/** There is no such role, schema, extension, table, function. */
+/** The role, schema, extension, table or function does not exist. */
 export const NO_OBJECT = ['42704', '3F000', '42P01', '42883'] as const

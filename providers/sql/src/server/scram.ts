@@ -2,14 +2,14 @@ import { createHash, createHmac, pbkdf2, pbkdf2Sync, randomBytes, timingSafeEqua
 import { promisify } from 'node:util'
 
 const ITERATIONS = 4096
-/** Of verifiers that others made so strong that checking one would hold up everything else, nothing is said. */
+/** The maximum number of iterations that are checked. A stronger verifier would block the process. */
 const ITERATIONS_CHECKED = 20_000
 const KEY_BYTES = 32
 
 /**
- * What the server keeps of a password (RFC 5802, RFC 7677). We send this in
- * place of the password: a statement may be logged, shown to other sessions or
- * quoted in an error, and nobody can log in with what is in it.
+ * Returns the verifier that the server stores for a password (RFC 5802, RFC 7677). It is sent instead of the
+ * password: a statement may be logged, visible to other sessions or part of an error, and the verifier does not
+ * allow a login.
  */
 export async function scramVerifier(
   password: string,
@@ -27,7 +27,7 @@ function verifierFrom(salted: Buffer, salt: Buffer, iterations: number): string 
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${server}`
 }
 
-/** Would this password be let in? Undefined when it cannot be told from what the server keeps. */
+/** Reports whether a password fits a verifier. Returns undefined if the verifier cannot be checked. */
 export function fits(password: string, user: string, kept: string): boolean | undefined {
   const digest = createHmac('sha256', processKey).update(`${user}\0${password}`).digest('base64')
   const known = checked.get(kept)
@@ -38,7 +38,10 @@ export function fits(password: string, user: string, kept: string): boolean | un
   return found
 }
 
-/** A check costs milliseconds, and every look at every role would make one. Passwords are not in it, only who knows the key could tell. */
+/**
+ * Caches checks, which cost milliseconds for every observation of every role. The cache has keyed digests and no
+ * passwords.
+ */
 const checked = new Map<string, { readonly digest: string; readonly fits: boolean | undefined }>()
 const CHECKED_MAX = 20_000
 const processKey = randomBytes(32)
@@ -61,7 +64,7 @@ function same(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }
 
-/** SASLprep (RFC 4013) as the server does it: what may not be in a password at all is taken as it is. */
+/** Prepares a password by SASLprep (RFC 4013) as the server does: one with prohibited characters is used as it is. */
 function prepared(password: string): string {
   if (/^[\x20-\x7e]*$/.test(password)) return password
   const mapped = password

@@ -108,7 +108,7 @@ test('names and texts are quoted, settings that are lists are lists', () => {
 })
 
 test('the verifier of RFC 7677 and the old one of PostgreSQL are known', async () => {
-  // Salt and count as in the example of RFC 7677; StoredKey and ServerKey follow from its password.
+  // The salt and the count are those of the example in RFC 7677. StoredKey and ServerKey follow from its password.
   const verifier = await scramVerifier('pencil', Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64'), 4096)
   assert.equal(
     verifier,

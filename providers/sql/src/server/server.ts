@@ -4,40 +4,41 @@ import { type Attempt, explained } from './errors.js'
 import { Sessions } from './sessions.js'
 import { type Target, targetOf } from './target.js'
 
+/** An operation with its database. */
 export interface Where extends Attempt {
-  /** Absent: the default database. */
+  /** The database. Absent: the default database. */
   readonly database?: string | undefined
   readonly signal: AbortSignal
 }
 
-/** What a server can do and what we may do there. */
+/** The capabilities of a server and of the login role. */
 export interface ServerFacts {
-  /** 150004 is 15.4. */
+  /** The version number: 150004 is 15.4. */
   readonly version: number
-  /** May we read how passwords are stored? Mostly that takes a superuser. */
+  /** Whether the login role can read stored passwords. Usually only a superuser can. */
   readonly seesPasswords: boolean
 }
 
 const UNUSED_MS = 60_000
-/** Servers are upgraded, and users given more rights. */
+/** The lifetime of cached capabilities: servers are upgraded, and users get more rights. */
 const FACTS_MS = 300_000
 
-/** 150004 is 15.4; before 10 there were three parts, 90624 is 9.6.24. */
+/** Formats a version number: 150004 is 15.4. Before version 10 there were three parts: 90624 is 9.6.24. */
 export function versionText(version: number): string {
   const [major, minor] = [Math.trunc(version / 10_000), version % 10_000]
   return major >= 10 ? `${major}.${minor}` : `${major}.${Math.trunc(minor / 100)}.${minor % 100}`
 }
 
-/** One PostgreSQL server, as one user. */
+/** A connection to one PostgreSQL server as one user. */
 export class Server {
   readonly #sessions: Sessions
   #facts: ServerFacts | undefined
   #factsUntil = 0
-  /** How many statements were sent so far. */
+  /** The number of sent statements. */
   statements = 0
   usedAt = Date.now()
 
-  /** Where sessions and facts are kept: this server, or the one that this is a view of. */
+  /** The server that holds sessions and capabilities: this one, or the one that this is a view of. */
   readonly #shared: Server
   readonly #changing: CountChange
 
@@ -55,7 +56,7 @@ export class Server {
     return this.#shared
   }
 
-  /** The same server for one reconciliation, which counts the statements that change something. */
+  /** Returns a view for one reconciliation, which counts statements that change something. */
   counting(changing: CountChange): Server {
     return new Server(this.target, { of: this.#shared, changing })
   }
@@ -64,7 +65,7 @@ export class Server {
     return this.#sessions.count
   }
 
-  /** Rows of one statement, with its parameters handed over apart. */
+  /** Returns the rows of one statement. Parameters are sent separately. Throws a SqlError. */
   async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[], where: Where): Promise<R[]> {
     return await this.#attempt(where, async (client) => {
       this.#shared.statements++
@@ -72,7 +73,7 @@ export class Server {
     })
   }
 
-  /** Several statements, all of them or none. Alone, also one that does not go into a transaction. */
+  /** Runs statements in one transaction. A single statement runs without one. Throws a SqlError. */
   async run(statements: readonly string[], where: Where): Promise<void> {
     if (statements.length === 0) return
     this.#changing()
@@ -116,9 +117,13 @@ export class Server {
   }
 }
 
-/** Kept by revision: a change of ProviderConfig or credentials makes a new one, and the old one's sessions soon end. */
+/**
+ * Servers by revision: a change of the ProviderConfig or the credentials creates a new one, and the old sessions
+ * end soon.
+ */
 const servers = new Map<string, Server>()
 
+/** Returns the server of a ProviderConfig. */
 export function connect({ config, trackChanges }: ConnectContext): Server {
   if (!config) throw new Error('PostgreSQL needs a ProviderConfig')
   const now = Date.now()

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Target } from './target.js'
 
-/** Connections that one server is asked for at most, in all its databases together. */
+/** The maximum number of connections to one server, for all its databases. */
 const MAX = 5
 const IDLE_MS = 10_000
 const CONNECT_MS = 10_000
@@ -14,9 +14,8 @@ interface Session {
 }
 
 /**
- * Sessions with one server, kept for a short while after use. A session is of
- * one database, so a pool for each would need as many connections as there are
- * databases: here all of them share a few.
+ * Sessions with one server, kept for a short time after use. A session belongs to one database. A pool per database
+ * would need as many connections as there are databases, so all share a few.
  */
 export class Sessions {
   readonly #target: Target
@@ -29,12 +28,15 @@ export class Sessions {
     this.#target = target
   }
 
-  /** Connections that are open now, and how many were made so far. */
+  /** The number of open connections, and of all connections so far. */
   get count(): { readonly open: number; readonly made: number } {
     return { open: this.#open, made: this.#made }
   }
 
-  /** Runs something in a session of the database. When the signal aborts, the session is torn down and the work fails. */
+  /**
+   * Runs an operation in a session of the database. If the signal aborts, the session is closed and the operation
+   * fails.
+   */
   async use<T>(database: string, signal: AbortSignal, work: (client: pg.Client) => Promise<T>): Promise<T> {
     const session = await this.#acquire(database, signal)
     if (signal.aborted) this.#release(session)
@@ -55,7 +57,7 @@ export class Sessions {
     }
   }
 
-  /** Ends the sessions of a database that nobody uses just now: with one open it could not be dropped. */
+  /** Closes idle sessions of a database, which would block its drop. */
   async leave(database: string): Promise<void> {
     await Promise.all(this.#idle.filter((session) => session.database === database).map((s) => this.#close(s)))
   }
@@ -105,7 +107,7 @@ export class Sessions {
       void session.client.end().catch(() => {})
     } else {
       session.idle = setTimeout(() => void this.#close(session), IDLE_MS).unref()
-      // One that waits to be used again keeps no program running.
+      // An idle session does not keep the process running.
       letGo(session)
       this.#idle.push(session)
     }
@@ -143,12 +145,12 @@ export class Sessions {
   }
 }
 
-/** The driver has them, its types do not. */
+/** Methods of the driver that are missing in its types. */
 type Referenced = { ref(): void; unref(): void }
 const hold = ({ client }: Session) => (client as unknown as Referenced).ref()
 const letGo = ({ client }: Session) => (client as unknown as Referenced).unref()
 
-/** `prefer` is what libpq does when nothing is said: encrypted if the server can, else plain. */
+/** Connects. `prefer` is the default of libpq: encrypted if the server supports it, otherwise plain. */
 async function connect(target: Target, database: string): Promise<pg.Client> {
   const { sslMode } = target
   if (sslMode !== 'prefer') return await connectOnce(target, database, sslMode !== 'disable')
@@ -166,7 +168,7 @@ async function connectOnce(target: Target, database: string, encrypted: boolean)
     host,
     port,
     user,
-    // A driver that is given none looks in the environment and in the files of whoever runs it.
+    // Without a password the driver would search the environment and files of the user.
     password: password ?? '',
     database,
     ssl: encrypted ? tls : false,
@@ -177,7 +179,7 @@ async function connectOnce(target: Target, database: string, encrypted: boolean)
   client.on('error', () => {})
   try {
     await client.connect()
-    // The owner of a database may choose where names are looked up, and put functions of theirs there for us to run.
+    // The owner of a database can set the search path and place functions there that this session would run.
     await client.query("SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)")
     return client
   } catch (error) {

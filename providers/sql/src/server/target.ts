@@ -2,15 +2,16 @@ import type { ConnectionOptions } from 'node:tls'
 import type { ConnectionDetails, ProviderConfiguration } from '@crosstie/resources/provider'
 import type { sslModes } from '../config.js'
 
+/** An SSL mode. */
 export type SslMode = (typeof sslModes)[number]
 
-/** A server, and as whom to reach it. */
+/** The address and credentials of a server. */
 export interface Target {
   readonly host: string
   readonly port: number
   readonly user: string
   readonly password: string | undefined
-  /** Where to connect for what belongs to no database. */
+  /** The database for operations that do not belong to one. */
   readonly database: string
   readonly sslMode: SslMode
   readonly tls: ConnectionOptions
@@ -18,7 +19,10 @@ export interface Target {
 
 const PORT = 5432
 
-/** Reads credentials: a connection URL, or a JSON object (as a whole Secret is) of endpoint, port, username and password. */
+/**
+ * Parses credentials: a connection URL, or a JSON object (as of a whole Secret) with endpoint, port, username and
+ * password. Throws if they are not valid.
+ */
 export function targetOf(config: ProviderConfiguration): Target {
   const spec = config.spec as { readonly defaultDatabase?: string; readonly sslMode?: SslMode }
   const complain = (what: string): never => {
@@ -88,7 +92,7 @@ function tlsFor(mode: SslMode, given: Parts): ConnectionOptions {
   return { ...trusted, rejectUnauthorized: false }
 }
 
-/** What those who want to reach a database or a role need to know. */
+/** Returns the connection details of a database or a role. */
 export function connectionTo(
   { host, port, sslMode }: Target,
   who: { readonly username?: string; readonly password?: string | undefined; readonly database?: string | undefined },

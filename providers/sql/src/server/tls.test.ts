@@ -20,7 +20,7 @@ describe('sslMode', { skip: noOpenssl, timeout: 600_000 }, () => {
     dir = await mkdtemp(join(tmpdir(), 'crosstie-tls-'))
     await chmod(dir, 0o711)
     const [cert, key] = [join(dir, 'server.crt'), join(dir, 'server.key')]
-    // Its own authority, good for the address but not for the name.
+    // Its own CA. The certificate is valid for the address but not for the name.
     const subject = ['-subj', '/CN=database', '-addext', 'subjectAltName=IP:127.0.0.1']
     execFileSync(
       'openssl',

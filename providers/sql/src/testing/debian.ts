@@ -5,17 +5,14 @@ import { join } from 'node:path'
 const PLACE = '/usr/lib/postgresql'
 const MINUTES = 60_000
 
-/**
- * The folder of Debian's PostgreSQL, which is installed where we are root and
- * the archive can be reached; else a line that says why there is none.
- */
+/** Returns the folder of Debian's PostgreSQL, which is installed if possible, or the reason why not. */
 export function debianPostgres(): { readonly folder: string } | { readonly missing: string } {
   const found = newest()
   if (found) return { folder: found }
   if (!existsSync('/usr/bin/apt-get')) return { missing: 'no PostgreSQL of Debian: this is no Debian' }
   if (process.getuid?.() !== 0) return { missing: 'no PostgreSQL of Debian: run `apt-get install postgresql` as root' }
   try {
-    // The package would start a server of its own.
+    // The package would start its own server.
     mkdirSync('/etc/postgresql-common', { recursive: true })
     const choice = '/etc/postgresql-common/createcluster.conf'
     if (!existsSync(choice)) writeFileSync(choice, 'create_main_cluster = false\n')

@@ -4,6 +4,7 @@ import { type ManagedController, managedController } from '@crosstie/resources'
 import type { ManagedKind } from '@crosstie/resources/provider'
 import { FakeApi } from '@crosstie/resources/testing'
 
+/** The resource type of Secrets. */
 export const secretType: ResourceType = {
   group: '',
   version: 'v1',
@@ -14,10 +15,10 @@ export const secretType: ResourceType = {
 
 const REPEATS = 20
 
-/** Objects of some kinds, kept in step with a real server when the test says so. */
+/** Objects of some kinds, which a test reconciles with a real server. */
 export class Keeper {
   readonly api: FakeApi
-  /** All that was told to users. */
+  /** All recorded events. */
   readonly events: string[] = []
   readonly #controllers = new Map<ManagedKind, ManagedController>()
   #now = Date.now()
@@ -50,7 +51,7 @@ export class Keeper {
     return (await controller.reconcile({ name }, AbortSignal.timeout(120_000))).after
   }
 
-  /** Reconciles until it is as asked for. */
+  /** Reconciles until the object is ready and in sync. */
   async settle(kind: ManagedKind, name: string): Promise<void> {
     for (let i = 0; i < REPEATS; i++) {
       await this.reconcile(kind, name)
@@ -60,7 +61,7 @@ export class Keeper {
     assert.fail(`${name} is not ready: ${JSON.stringify(conditionsOf(this.object(kind, name)))}`)
   }
 
-  /** Deletes it, and reconciles until it is gone. */
+  /** Deletes the object, and reconciles until it is gone. */
   async remove(kind: ManagedKind, name: string): Promise<void> {
     await this.api.delete(kind.type, { name })
     for (let i = 0; i < REPEATS; i++) {
@@ -80,7 +81,7 @@ export class Keeper {
     return conditionsOf(this.object(kind, name)).find((condition) => condition.type === type)
   }
 
-  /** The keys of a Secret, decoded. */
+  /** Returns the decoded keys of a Secret. */
   secret(name: string): Readonly<Record<string, string>> {
     const { data = {} } = (this.api.peek(secretType, { namespace: 'test', name }) ?? {}) as {
       data?: Record<string, string>
@@ -100,7 +101,7 @@ export class Keeper {
     else await this.api.create(secretType, { apiVersion: 'v1', kind: 'Secret', metadata: key, data })
   }
 
-  /** All that anybody could read: objects and events. */
+  /** Returns everything that users could read: objects and events. */
   told(...objects: readonly KubeObject[]): string {
     return JSON.stringify([...objects, ...this.events])
   }

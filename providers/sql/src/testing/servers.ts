@@ -8,7 +8,7 @@ import { type Login, startPostgres } from '../embedded/server.js'
 import { Server } from '../server/server.js'
 import { debianPostgres } from './debian.js'
 
-/** A server of a test's own, gone with the test, whatever becomes of it. */
+/** A server for one test. Disposing removes it. */
 export class TestServer implements AsyncDisposable {
   readonly server: Server
 
@@ -22,7 +22,7 @@ export class TestServer implements AsyncDisposable {
 
   static async start(binaries: string, settings: readonly string[] = []): Promise<TestServer> {
     const dir = await mkdtemp(join(tmpdir(), 'crosstie-sql-'))
-    // Before version 16 a server must be able to pass all folders above its own.
+    // Before version 16, a server must be able to enter all parent folders.
     await chmod(dir, 0o711)
     const account = serverAccount()
     try {
@@ -37,17 +37,17 @@ export class TestServer implements AsyncDisposable {
     }
   }
 
-  /** As a kind would reach it. */
+  /** Returns a connection as a kind would use it. */
   as({ host, port, user, password }: Login): Server {
     return new Server({ host, port, user, password, database: 'postgres', sslMode: 'disable', tls: {} })
   }
 
-  /** All that the server wrote to its log. */
+  /** Returns the log of the server. */
   async log(): Promise<string> {
     return await readFile(join(this.dir, 'server.log'), 'utf8')
   }
 
-  /** Asks past our own code. */
+  /** Runs a query without the code under test. */
   async sql<R extends pg.QueryResultRow = Record<string, unknown>>(
     text: string,
     values: readonly unknown[] = [],
@@ -62,7 +62,7 @@ export class TestServer implements AsyncDisposable {
     }
   }
 
-  /** The kind, on this server. */
+  /** Returns the kind with a connection to this server. */
   connected(kind: ManagedKind, server: Server = this.server): ManagedKind {
     const external = Object.assign(Object.create(kind.external) as typeof kind.external, { connect: () => server })
     return { ...kind, providerConfig: undefined, external }
@@ -73,14 +73,16 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
+/** A PostgreSQL to test with. */
 export interface Variant {
   readonly name: string
-  /** Why it cannot be tried here. */
+  /** The reason why it cannot be tested here. */
   readonly skip: string | false
-  /** With settings of its own, as `name=value`. */
+  /** Starts a server, with additional settings as `name=value`. */
   start(settings?: readonly string[]): Promise<TestServer>
 }
 
+/** Returns the embedded PostgreSQL. */
 export function embeddedVariant(): Variant {
   return {
     name: 'PostgreSQL of npm',
@@ -89,7 +91,7 @@ export function embeddedVariant(): Variant {
   }
 }
 
-/** The PostgreSQL that we bring, and the older one that Debian has. */
+/** Returns the embedded PostgreSQL, and the older one of Debian. */
 export function variants(): readonly Variant[] {
   const debian = debianPostgres()
   const other =

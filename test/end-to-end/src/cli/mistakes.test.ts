@@ -35,9 +35,9 @@ const mistakes: Record<string, Mistake> = {
   'a backup of a server that is elsewhere': {
     args: ['backup', 'today.backup'],
     code: 2,
-    says: /there is no .*\.crosstie\/kubeconfig: name the data directory of the server with --data-dir/,
+    says: /\.crosstie\/kubeconfig does not exist: name the data directory of the server with --data-dir/,
   },
-  'a plan that is not there': { args: ['approve', 'plan.json'], code: 2, says: /there is no file plan\.json/ },
+  'a plan that is not there': { args: ['approve', 'plan.json'], code: 2, says: /the file plan\.json does not exist/ },
   'no kind to discover': {
     args: ['discover', 'sql'],
     code: 2,
@@ -56,7 +56,7 @@ const mistakes: Record<string, Mistake> = {
   'a backup that is not there': {
     args: ['restore', 'yesterday.backup'],
     code: 2,
-    says: /there is no file yesterday\.backup/,
+    says: /the file yesterday\.backup does not exist/,
   },
   'a file that is no backup': {
     args: ['restore', 'letter.txt'],

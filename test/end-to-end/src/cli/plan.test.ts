@@ -163,7 +163,7 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     assert.equal((await run('plan')).code, 2)
     assert.equal((await run('plan', 'secret/diary-pin')).code, 2)
     const unknown = await write('unknown.json', { ...folder('x', 'x'), kind: 'Fodler' })
-    assert.match((await run('plan', '-f', unknown)).err, /unknown\.json:1: the server has no Fodler/)
+    assert.match((await run('plan', '-f', unknown)).err, /unknown\.json:1: the server does not serve Fodler/)
   })
 
   test('what providers manage that the plan was not told of does not look as if nothing would be done', async () => {

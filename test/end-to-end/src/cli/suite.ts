@@ -113,7 +113,7 @@ export function commandSuite(program: () => Program): void {
     assert.equal(code, 1)
     assert.match(out, /good created/)
     assert.match(err, /-:2: NopResource bad: .*spec\.forProvider\.size/s)
-    assert.match(err, /1 of 2 objects were refused/)
+    assert.match(err, /1 of 2 objects were rejected/)
   })
 
   test('apply explains what it cannot read or find', async () => {
@@ -121,7 +121,7 @@ export function commandSuite(program: () => Program): void {
     assert.deepEqual([unread.code, /-:\d+: /.test(unread.err)], [1, true], unread.err)
     const unknown = await apply(resource('x', 1).replace('NopResource', 'NopRessource'))
     assert.equal(unknown.code, 1)
-    assert.match(unknown.err, /no kind NopRessource .*Did you mean 'NopResource'\?/)
+    assert.match(unknown.err, /does not serve the kind NopRessource .*Did you mean 'NopResource'\?/)
     const none = await run('apply')
     assert.deepEqual([none.code, /-f/.test(none.err)], [2, true])
   })
@@ -235,7 +235,7 @@ export function commandSuite(program: () => Program): void {
     const one = await ok('events', 'nopresource/a')
     assert.match(one, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n.*CreatedExternalResource +nopresource\/a/)
     assert.match(await ok('events', '-A'), /nopresource\/b/)
-    assert.match((await run('events', '-n', 'nowhere')).err, /There are no events/)
+    assert.match((await run('events', '-n', 'nowhere')).err, /No events found/)
     await using watch = program().start('events', '--watch')
     await watch.says(/nopresource\/a/)
     await apply(resource('watched', 1))
@@ -269,7 +269,7 @@ export function commandSuite(program: () => Program): void {
     const secret = await run('trace', 'secret/sql', '-n', 'shop')
     assert.deepEqual([secret.code, /secret\/sql is met by nothing: name a claim/.test(secret.err)], [2, true])
     const claims = await run('drift', 'mysqlinstance')
-    assert.deepEqual([claims.code, /MySQLInstance is no managed kind/.test(claims.err)], [2, true])
+    assert.deepEqual([claims.code, /MySQLInstance is not a managed kind/.test(claims.err)], [2, true])
   })
 
   test('pause and resume: one object, or a claim with all that was made for it (MR15)', async () => {

@@ -75,14 +75,14 @@ describe('crosstie up', { timeout: 900_000 }, () => {
     await using program = await Program.on('/nonexistent/kubeconfig')
     const cases: readonly [readonly string[], RegExp][] = [
       [['--example', 'private-databas'], /Did you mean 'private-database'\?/],
-      [['--providers', 'sqll'], /there is no provider 'sqll'/],
+      [['--providers', 'sqll'], /unknown provider 'sqll'/],
       [['--listen', 'everywhere'], /--listen takes HOST:PORT/],
       [['--event-ttl', 'soon'], /--event-ttl takes a duration/],
       [['--metrics', 'nowhere'], /--metrics takes HOST:PORT/],
       [['--poll-seconds', 'often'], /--poll-seconds takes a whole number/],
       [['--calls-per-second', 'many'], /--calls-per-second takes a whole number/],
       [['--listen', '192.0.2.1:6443'], /cannot listen on 192\.0\.2\.1:6443: this machine has no such address/],
-      [['--providers', './none.js'], /there is no file \.\/none\.js to take a provider from/],
+      [['--providers', './none.js'], /the provider file \.\/none\.js does not exist/],
       [['sql'], /'sql' is more than it takes: options only/],
       [['--config', 'none.yaml'], /there is no configuration none\.yaml/],
     ]

@@ -157,7 +157,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     assert.match(field.err, /VPC has no field 'tag' to filter by: choose from externalName, name, region/)
     const kind = await program.run(['discover', 'aws', 'vpx', '--region', region])
     assert.equal(kind.code, 2)
-    assert.match(kind.err, /there is no managed kind 'vpx'/)
+    assert.match(kind.err, /unknown managed kind 'vpx'/)
     const nowhere = await program.run(['discover', 'aws', 'vpc'])
     assert.equal(nowhere.code, 2)
     assert.match(nowhere.err, /VPC is looked for by region: say --region NAME/)

@@ -71,7 +71,7 @@ test('bad options of crosstie manifests are named', async () => {
     Namespace: [['--namespace', 'No_Good'], /--namespace 'No_Good' is no name of a namespace/],
     Replicas: [['--replicas', '0'], /--replicas takes a whole number from 1 to 1000, not '0'/],
     Only: [['--only', 'half'], /--only is crds or workload, not 'half'/],
-    Provider: [['--providers', 'azure'], /there is no provider 'azure'/],
+    Provider: [['--providers', 'azure'], /unknown provider 'azure'/],
   }
   for (const [name, [args, words]] of Object.entries(cases)) {
     await assert.rejects(manifests(...args), (error: { code: number; stderr: string }) => {

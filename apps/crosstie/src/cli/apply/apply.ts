@@ -9,20 +9,22 @@ import type { Manifest } from '../shared/manifests.js'
 import { listAll } from '../shared/objects.js'
 import type { Progress } from '../shared/progress.js'
 
+/** Options of {@link applyAll}. */
 export interface ApplyAllOptions {
   readonly api: Api
   readonly manifests: readonly Manifest[]
   readonly fieldManager: string
   readonly force: boolean
   readonly dryRun: boolean
-  /** How long a kind that is about to be served is waited for. */
+  /** How long to wait for a kind that is about to be served, in milliseconds. */
   readonly patienceMs: number
-  /** Is told of every object, as soon as it is applied or refused. */
-  readonly told: (applied: Applied) => void
+  /** Called for every object as soon as it is applied or rejected. */
+  readonly report: (applied: Applied) => void
   readonly progress: Progress
   readonly signal: AbortSignal
 }
 
+/** The result of applying one object. */
 export interface Applied {
   readonly manifest: Manifest
   readonly kind?: ServedKind
@@ -31,9 +33,9 @@ export interface Applied {
   readonly error?: unknown
 }
 
-/** Applies objects in the order in which they need each other. One that is refused does not keep the others back. */
+/** Applies objects in the order of their dependencies. A rejected object does not stop the others. */
 export async function applyAll(options: ApplyAllOptions): Promise<void> {
-  const { manifests, progress, told, signal } = options
+  const { manifests, progress, report, signal } = options
   const finder = new KindFinder(options)
   const ordered = inOrder(manifests)
   for (const [i, manifest] of ordered.entries()) {
@@ -41,12 +43,12 @@ export async function applyAll(options: ApplyAllOptions): Promise<void> {
     const { kind, metadata } = manifest.object
     await progress.during(`applying ${i + 1} of ${ordered.length}: ${kind} ${metadata.name}`, async () => {
       try {
-        told({ manifest, ...(await applyOne(options, await finder.kindOf(manifest), manifest.object)) })
+        report({ manifest, ...(await applyOne(options, await finder.kindOf(manifest), manifest.object)) })
       } catch (error) {
         signal.throwIfAborted()
         if (isUnreachable(error) || !(error instanceof StatusError || error instanceof UnservedError)) throw error
         const advice = adviceFor(error)
-        told({ manifest, error: advice ? new Error(`${messageOf(error)}\n${advice}`) : error })
+        report({ manifest, error: advice ? new Error(`${messageOf(error)}\n${advice}`) : error })
       }
     })
   }
@@ -71,7 +73,7 @@ async function applyOne(
 
 const revisionOf = ({ metadata }: KubeObject): string | undefined => metadata.resourceVersion
 
-/** What a dry run answers was never kept, and has no revision of its own. */
+/** Compares two objects without their revisions: the result of a dry run is not stored and does not have one. */
 function saysTheSame(a: KubeObject, b: KubeObject): boolean {
   const said = ({
     metadata: { managedFields: _, resourceVersion: __, generation: ___, ...metadata },
@@ -83,7 +85,7 @@ function saysTheSame(a: KubeObject, b: KubeObject): boolean {
   return equal(said(a), said(b))
 }
 
-/** What others need comes first: namespaces, definitions, roles, classes and configurations, then the rest as it is. */
+/** The order of kinds: namespaces, definitions, roles, classes and configurations, then all others. */
 const ranks: readonly ((object: KubeObject) => boolean)[] = [
   ({ kind, apiVersion }) => kind === 'Namespace' && apiVersion === 'v1',
   ({ kind }) => kind === 'CustomResourceDefinition',
@@ -94,6 +96,7 @@ const ranks: readonly ((object: KubeObject) => boolean)[] = [
   ({ kind }) => kind.endsWith('Class'),
 ]
 
+/** Sorts manifests so that dependencies come first. */
 export function inOrder(manifests: readonly Manifest[]): readonly Manifest[] {
   const rank = ({ object }: Manifest) => {
     const found = ranks.findIndex((has) => has(object))
@@ -105,16 +108,16 @@ export function inOrder(manifests: readonly Manifest[]): readonly Manifest[] {
     .map(({ manifest }) => manifest)
 }
 
-/** The server does not have the kind, and nothing says that it will. */
+/** The server does not serve the kind, and no definition of it exists. */
 class UnservedError extends Error {
   override readonly name = 'UnservedError'
 }
 
 const LOOK_MS = 250
-/** A server that starts brings one definition after the other; after so long without a new one it has all. */
+/** A starting server installs definitions one by one. After this time without a new one, it has all of them. */
 const ARRIVAL_MS = 5_000
 
-/** Finds the kinds of manifests, and waits for those whose definitions are on their way. */
+/** Finds the kinds of manifests, and waits for kinds whose definitions are being installed. */
 class KindFinder {
   readonly #options: ApplyAllOptions
   readonly #began = Date.now()
@@ -142,7 +145,7 @@ class KindFinder {
     }
   }
 
-  /** Is there a definition of this kind, or a server that has only begun to bring its definitions? */
+  /** Reports whether a definition of this kind exists, or whether the server is still installing definitions. */
   async #isComing({ apiVersion, kind }: KubeObject): Promise<boolean> {
     const { api, manifests, dryRun, signal } = this.#options
     const group = apiVersion.split('/')[0]
@@ -163,14 +166,14 @@ class KindFinder {
     const sameKind = this.#kinds!.all.filter((each) => each.kind === kind)
     if (sameKind.length > 0) {
       const versions = sameKind.map(({ group, version }) => (group ? `${group}/${version}` : version)).join(', ')
-      return new UnservedError(`the server has no ${kind} of ${apiVersion}, but of ${versions}`)
+      return new UnservedError(`the server does not serve ${kind} in ${apiVersion}, but in ${versions}`)
     }
     const meant = didYouMean(
       kind,
       this.#kinds!.all.map((each) => each.kind),
     )
     return new UnservedError(
-      `the server has no kind ${kind} (${apiVersion}).${meant} Apply its CustomResourceDefinition too, or start its provider`,
+      `the server does not serve the kind ${kind} (${apiVersion}).${meant} Apply its CustomResourceDefinition too, or start its provider`,
     )
   }
 }

@@ -8,16 +8,15 @@ import { type Applied, applyAll } from './apply.js'
 
 const formats = ['text', 'name', 'json', 'yaml']
 
+/** The command `crosstie apply`. */
 export const apply: Command = {
   name: 'apply',
   usage: 'crosstie apply -f FILE|DIR|- [-n NAMESPACE] [--dry-run] [--force]',
-  summary: 'Create or change objects, so that they are as files say.',
-  details: `The server merges (server-side apply): fields that a file does not name stay as they are. Of several
-objects, namespaces come first, then definitions, then classes, then the rest; a kind whose
-definition was just applied is waited for.`,
+  summary: 'Create or update objects from files.',
+  details: `Uses server-side apply: fields that a file does not contain are not changed. Namespaces are applied\nfirst, then definitions, classes and all other objects. The command waits for kinds whose definitions\nwere just applied.`,
   examples: [
     { does: 'A folder of manifests', line: 'crosstie apply -f examples/private-database' },
-    { does: 'What somebody else writes', line: 'crosstie manifests | crosstie apply -f -' },
+    { does: 'The output of another program', line: 'crosstie manifests | crosstie apply -f -' },
   ],
   options: {
     filename: {
@@ -28,14 +27,14 @@ definition was just applied is waited for.`,
       help: 'A file, a folder, or - (repeatable)',
     },
     ...namespaceOptions,
-    'dry-run': { type: 'boolean', help: 'Let the server check everything and keep nothing' },
-    force: { type: 'boolean', help: 'Take over fields that somebody else applied' },
-    'field-manager': { type: 'string', value: 'NAME', help: 'Whose fields these are', default: 'crosstie' },
+    'dry-run': { type: 'boolean', help: 'Validate on the server without storing anything' },
+    force: { type: 'boolean', help: 'Take over fields that another manager applied' },
+    'field-manager': { type: 'string', value: 'NAME', help: 'The name of the field manager', default: 'crosstie' },
     timeout: { type: 'string', value: 'DURATION', help: 'How long to wait for a kind to be served', default: '60s' },
     ...outputOptions(...formats),
     ...accessOptions,
   },
-  exits: { 1: 'at least one object was refused; the others are applied' },
+  exits: { 1: 'at least one object was rejected; the others are applied' },
   completes: 'files',
   async run(input) {
     const { values, words, out, err, progress, signal } = input
@@ -46,7 +45,7 @@ definition was just applied is waited for.`,
     const dryRun = values['dry-run'] === true
     const done: KubeObject[] = []
     let failed = 0
-    const told = ({ manifest, kind, outcome, object, error }: Applied) => {
+    const report = ({ manifest, kind, outcome, object, error }: Applied) => {
       if (error !== undefined) {
         failed++
         err(`${manifest.source}: ${manifest.object.kind} ${manifest.object.metadata.name}: ${messageOf(error)}`)
@@ -64,13 +63,13 @@ definition was just applied is waited for.`,
       force: values['force'] === true,
       fieldManager: String(values['field-manager']),
       patienceMs: durationOf('--timeout', String(values['timeout'])),
-      told,
+      report,
       progress,
       signal,
     })
     const text = encodedObjects(output, done, manifests.length === 1)
     if (text !== undefined && done.length > 0) out(text)
-    if (failed > 0) err(`${failed} of ${manifests.length} objects were refused.`)
+    if (failed > 0) err(`${failed} of ${manifests.length} objects were rejected.`)
     return failed > 0 ? EXIT_FAILED : EXIT_OK
   },
 }

@@ -9,25 +9,26 @@ import { objectName } from '../shared/output.js'
 
 const { filename: _, 'field-manager': __, force: ___, delete: ____, ...options } = planningOptions
 
+/** The command `crosstie approve`. */
 export const approve: Command = {
   name: 'approve',
   usage: 'crosstie approve PLAN.json | KIND/NAME... [--yes]',
-  summary: 'Let resources that wait for approval do what a plan says, and nothing else.',
+  summary: 'Approve a plan of resources that wait for approval.',
   details: `A resource waits for approval when it, or its ProviderConfig, has the annotation
 crossplane.io/approval: required. What is approved is exactly one plan: if anything moves before it is
 executed, the resource waits again and says what is different. For objects that are named, the plan
-is made now and shown; --yes approves it.`,
+is computed now and shown; --yes approves it.`,
   examples: [
-    { does: 'Save a plan, look at it, approve it', line: 'crosstie plan vpc/main -o json > plan.json' },
-    { does: 'That one, and nothing else', line: 'crosstie approve plan.json' },
-    { does: 'Approve what would be done now', line: 'crosstie approve vpc/main --yes' },
+    { does: 'Save a plan, review it, approve it', line: 'crosstie plan vpc/main -o json > plan.json' },
+    { does: 'Approve exactly that plan', line: 'crosstie approve plan.json' },
+    { does: 'Approve the current plan', line: 'crosstie approve vpc/main --yes' },
   ],
-  options: { yes: { type: 'boolean', short: 'y', help: 'Approve what is shown' }, ...options },
-  exits: { [EXIT_FAILED]: 'something could not be approved' },
+  options: { yes: { type: 'boolean', short: 'y', help: 'Approve the shown plan' }, ...options },
+  exits: { [EXIT_FAILED]: 'at least one resource could not be approved' },
   completes: 'objects',
   async run(input) {
     const { words, values, out } = input
-    if (words.length === 0 && !values['all']) throw new UsageError('say what to approve: a saved plan, or KIND/NAME')
+    if (words.length === 0 && !values['all']) throw new UsageError('name a saved plan, or KIND/NAME')
     const file = words.length === 1 && isPlanFile(words[0]!) ? words[0]! : undefined
     const saved = file === undefined ? undefined : planIn(file)
     using api = await openApi(input)
@@ -43,12 +44,12 @@ is made now and shown; --yes approves it.`,
 const isPlanFile = (word: string): boolean => word === '-' || /\.(json|ya?ml)$/.test(word) || existsSync(word)
 
 function planIn(file: string): Plan {
-  if (file !== '-' && !existsSync(file)) throw new UsageError(`there is no file ${file}`)
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`the file ${file} does not exist`)
   const text = readFileSync(file === '-' ? 0 : file, 'utf8')
   try {
     return readPlan(JSON.parse(text))
   } catch (error) {
-    throw new UsageError(`${file} is no plan that 'crosstie plan -o json' wrote: ${messageOf(error)}`)
+    throw new UsageError(`${file} is not a plan of 'crosstie plan -o json': ${messageOf(error)}`)
   }
 }
 
@@ -71,7 +72,7 @@ async function approveAll(input: Input, api: Api, plan: Plan): Promise<number> {
     return approval !== 'NotRequired' && digest === undefined && steps.some(({ action }) => action === 'create')
   })
   for (const resource of unknown) {
-    err(`${labelOf(resource)} cannot be approved yet: it depends on what is still to be created`)
+    err(`${labelOf(resource)} cannot be approved yet: it depends on resources that do not exist yet`)
   }
   if (failed === 0 && !plan.resources.some(isOpen)) out('Nothing in the plan waits for approval.')
   return failed + unknown.length > 0 ? EXIT_FAILED : EXIT_OK
@@ -79,7 +80,7 @@ async function approveAll(input: Input, api: Api, plan: Plan): Promise<number> {
 
 async function approveOne({ signal }: Input, api: Api, resource: PlannedResource): Promise<void> {
   const kind = (await api.kinds()).ofAnyVersion(resource)
-  if (!kind) throw new Error(`the server has no ${resource.kind} of ${resource.apiVersion}`)
+  if (!kind) throw new Error(`the server does not serve ${resource.kind} in ${resource.apiVersion}`)
   const { name, namespace, digest } = resource
   const patch = { metadata: { annotations: { [annotations.approvedPlan]: digest! } } }
   await api.client.patch(kind, { name, ...(namespace ? { namespace } : {}) }, { type: 'merge', patch }, { signal })

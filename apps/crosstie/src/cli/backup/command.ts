@@ -9,6 +9,7 @@ import { ConnectionError } from '@crosstie/controller'
 import { attempt } from '@crosstie/kube'
 import { type Command, EXIT_OK, UsageError } from '../command.js'
 
+/** The command `crosstie backup`. */
 export const backup: Command = {
   name: 'backup',
   usage: 'crosstie backup FILE [--data-dir DIR | --kubeconfig FILE] [--with-keys]',
@@ -23,7 +24,7 @@ export const backup: Command = {
     kubeconfig: { type: 'string', value: 'FILE', help: 'How to reach the server (default DIR/kubeconfig)' },
     'with-keys': {
       type: 'boolean',
-      help: 'Put the encryption keys into the backup: whoever has it can then read the Secrets',
+      help: 'Include the encryption keys. Everyone who can read the backup can then read the Secrets',
     },
   },
   async run({ values, words, signal, out, progress }) {
@@ -33,7 +34,7 @@ export const backup: Command = {
     const kubeconfig = resolve(String(values['kubeconfig'] ?? join(String(values['data-dir']), 'kubeconfig')))
     if (!existsSync(kubeconfig)) {
       throw new UsageError(
-        `there is no ${kubeconfig}: name the data directory of the server with --data-dir, or --kubeconfig`,
+        `${kubeconfig} does not exist: name the data directory of the server with --data-dir, or use --kubeconfig`,
       )
     }
     const { revision, bytes } = await attempt(`back up the server of ${kubeconfig}`, () =>
@@ -47,7 +48,7 @@ export const backup: Command = {
   },
 }
 
-/** The file appears under its name only when all of it is there. */
+/** Downloads to a temporary file and renames it when it is complete. */
 async function download(kubeconfig: string, target: string, withKeys: boolean, signal: AbortSignal) {
   const access = readKubeconfig(await readFile(kubeconfig, 'utf8'))
   const { server, ca, client } = access

@@ -1,9 +1,9 @@
 import { didYouMean } from '../../options/suggest.js'
 import { type Command, EXIT_OK, UsageError } from '../command.js'
 
-/** Each asks `crosstie __complete` for every key, so kinds and names are those of the server. */
+/** Each script runs `crosstie __complete` for every key, so that kinds and names come from the server. */
 const scripts: Readonly<Record<string, string>> = {
-  // bash splits words at ':' and '=' too, and replaces what stands behind the last of these.
+  // bash also splits words at ':' and '=', and replaces the text after the last of them.
   bash: `_crosstie() {
   local line=\${COMP_LINE:0:COMP_POINT} last behind
   local -a words
@@ -38,13 +38,14 @@ end
 complete -c crosstie -f -a '(__crosstie_complete)'`,
 }
 
+/** The command `crosstie completion`. */
 export const completion: Command = {
   name: 'completion',
   usage: 'crosstie completion bash|zsh|fish',
-  summary: 'Print what a shell needs to complete commands, kinds and names.',
+  summary: 'Print a completion script for a shell.',
   examples: [
     { does: 'bash: in ~/.bashrc', line: 'source <(crosstie completion bash)' },
-    { does: 'zsh: in ~/.zshrc, behind compinit', line: 'source <(crosstie completion zsh)' },
+    { does: 'zsh: in ~/.zshrc, after compinit', line: 'source <(crosstie completion zsh)' },
     { does: 'fish', line: 'crosstie completion fish > ~/.config/fish/completions/crosstie.fish' },
   ],
   options: {},

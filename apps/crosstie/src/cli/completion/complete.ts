@@ -7,13 +7,13 @@ import { plain } from '../shared/terminal.js'
 
 type Load = () => Promise<Command>
 
-/** Whoever presses a key does not wait longer. */
+/** The timeout of a completion in milliseconds. */
 const PATIENCE_MS = 3_000
 const NAMES_MAX = 1_000
 
 /**
- * What the last of the words may become. Nothing when there is nothing to say,
- * or nobody to ask: the shell then offers files.
+ * Returns completions of the last word. The list is empty if nothing matches or the server cannot be reached; the
+ * shell then offers files.
  */
 export async function complete(words: readonly string[], commands: Readonly<Record<string, Load>>) {
   const [name = '', ...rest] = words
@@ -45,7 +45,7 @@ interface Asked {
   readonly option: Option
 }
 
-/** The option that waits for its value, if there is one. */
+/** Returns the option that expects a value, if any. */
 function optionBefore({ options }: Command, word: string | undefined): Asked | undefined {
   const found = Object.entries(options).find(
     ([name, { short }]) => word === `--${name}` || (short && word === `-${short}`),
@@ -61,12 +61,12 @@ async function valuesOf(
   if (name === 'namespace') {
     return await withApi(words, async (api) => names(api, (await api.kinds()).one('namespaces'), undefined))
   }
-  // What an option takes stands in its help: `json, yaml or name`.
+  // The help of an option lists its values: `json, yaml or name`.
   const listed = name === 'output' || name === 'format' ? option.help.split(/, | or /) : []
   return listed.map((each) => each.replace(/PATH$/, ''))
 }
 
-/** The words that are neither options nor their values. */
+/** Returns the positional arguments. */
 function wordsOf(command: Command, words: readonly string[]): readonly string[] {
   return words.filter((word, i) => !word.startsWith('-') && !optionBefore(command, words[i - 1]))
 }
@@ -82,7 +82,7 @@ async function objects(api: Api, what: string, before: readonly string[], last: 
   return startingWith(wordsFor(kinds), last)
 }
 
-/** One word a kind, and the categories. */
+/** Returns one word per kind, and the categories. */
 function wordsFor(kinds: Kinds): readonly string[] {
   const readable = kinds.all.filter(({ verbs }) => verbs.includes('list'))
   const categories = readable.flatMap((kind) => kind.categories)
@@ -98,7 +98,7 @@ async function names(api: Api, kind: Kinds['all'][number], start = ''): Promise<
   )
 }
 
-/** Asks the server that the rest of the line means. Errors are silence: a completion must not print them. */
+/** Connects to the server of the command line. Errors are ignored: a completion must not print them. */
 async function withApi(
   words: readonly string[],
   ask: (api: Api) => Promise<readonly string[]>,

@@ -8,24 +8,28 @@ const SECRETS: ResourceType = { group: '', version: 'v1', kind: 'Secret', resour
 const formats = ['table', 'env', 'json', 'uri']
 const MASK = '••••••••'
 
+/** The command `crosstie connection`. */
 export const connection: Command = {
   name: 'connection',
   usage: 'crosstie connection KIND/NAME [-n NAMESPACE] [--show] [--format FORMAT]',
-  summary: 'Show how to reach what a claim stands for.',
-  details: 'Reads the Secret that the claim or the managed resource writes to. Values are shown only with --show.',
+  summary: 'Show the connection details of a claim or a managed resource.',
+  details: 'Reads the Secret that the claim or the managed resource writes. Values are shown only with --show.',
   examples: [
-    { does: 'Which keys there are', line: 'crosstie connection postgresqlinstance/app' },
+    { does: 'The keys', line: 'crosstie connection postgresqlinstance/app' },
     { does: 'Log in', line: 'psql "$(crosstie connection postgresqlinstance/app --show --format uri)"' },
-    { does: 'Into the environment', line: 'eval "$(crosstie connection postgresqlinstance/app --show --format env)"' },
+    {
+      does: 'As environment variables',
+      line: 'eval "$(crosstie connection postgresqlinstance/app --show --format env)"',
+    },
   ],
   options: {
     show: { type: 'boolean', help: 'Print the values too' },
     format: { type: 'string', value: 'FORMAT', help: 'table, env, json or uri', default: 'table' },
-    prefix: { type: 'string', value: 'TEXT', help: 'What names of variables begin with, for env', default: '' },
+    prefix: { type: 'string', value: 'TEXT', help: 'The prefix of variable names, for env', default: '' },
     ...namespaceOptions,
     ...accessOptions,
   },
-  exits: { 3: 'the object or its Secret is not there yet' },
+  exits: { 3: 'the object or its Secret does not exist yet' },
   completes: 'objects',
   async run(input) {
     const { values, words, out, err } = input
@@ -57,13 +61,13 @@ interface ConnectionSpec {
   readonly writeConnectionSecretsToRef?: { readonly name?: string; readonly namespace?: string }
 }
 
-/** Where an object writes how to reach what it stands for; a Secret itself is what it says. */
+/** Returns the Secret of an object's connection details. A Secret is returned itself. */
 function secretOf({ apiVersion, kind, metadata, ...rest }: KubeObject) {
   if (kind === 'Secret' && apiVersion === 'v1') return { name: metadata.name!, namespace: metadata.namespace! }
   const spec = (rest['spec'] ?? {}) as ConnectionSpec
   const reference = spec.writeConnectionSecretToRef ?? spec.writeConnectionSecretsToRef
   if (!reference?.name) {
-    throw new UsageError(`${kind} ${metadata.name} writes no Secret: set spec.writeConnectionSecretToRef.name`)
+    throw new UsageError(`${kind} ${metadata.name} does not write a Secret: set spec.writeConnectionSecretToRef.name`)
   }
   return { name: reference.name, namespace: reference.namespace ?? metadata.namespace ?? 'default' }
 }
@@ -89,5 +93,5 @@ function lines({ values, paint }: Input, format: string, data: readonly [string,
 
 const variable = (prefix: string, key: string): string => (prefix + key).toUpperCase().replace(/[^A-Z0-9]+/g, '_')
 
-/** As a POSIX shell takes it, whatever is in it. */
+/** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

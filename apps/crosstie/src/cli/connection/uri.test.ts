@@ -22,7 +22,7 @@ describe('one address of a connection', () => {
     assert.equal(connectionUri({ uri: 'postgresql://me:secret@db/shop' }, mask), 'postgresql://me:***@db/shop')
     assert.equal(connectionUri({ host: 'db', username: 'me', password: 'secret' }, mask), 'tcp://me:***@db')
   })
-  test('without an address there is none', () => {
-    assert.throws(() => connectionUri({ token: 'x' }, mask), /no address in the Secret, only token/)
+  test('a Secret without an address is rejected', () => {
+    assert.throws(() => connectionUri({ token: 'x' }, mask), /the Secret does not contain an address, only token/)
   })
 })

@@ -4,7 +4,7 @@ type Details = Readonly<Record<string, string>>
 
 const schemes: Readonly<Record<string, string>> = { 5432: 'postgresql', 3306: 'mysql', 6379: 'redis', 27017: 'mongodb' }
 
-/** One address with everything in it. What is secret goes through `mask`. */
+/** Returns the connection as one URI. Secret parts are passed through `mask`. */
 export function connectionUri(details: Details, mask: (text: string) => string): string {
   const pick = (...names: readonly string[]) => names.map((name) => details[name]).find(Boolean)
   const whole = pick('uri', 'url', 'connectionString')
@@ -12,7 +12,7 @@ export function connectionUri(details: Details, mask: (text: string) => string):
   const host = pick('endpoint', 'host', 'hostname', 'address')
   if (!host) {
     const keys = Object.keys(details).join(', ')
-    throw new UsageError(`there is no address in the Secret, only ${keys || 'nothing'}: take another --format`)
+    throw new UsageError(`the Secret does not contain an address, only ${keys || 'nothing'}: use another --format`)
   }
   if (/^[a-z][a-z+.-]*:\/\//.test(host)) return masked(host, mask)
   const port = pick('port') ?? /:(\d+)$/.exec(host)?.[1]

@@ -26,28 +26,29 @@ import { type Command, countOf, EXIT_OK } from '../command.js'
 
 const NAME = 'crosstie-controllers'
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
-/** What is still being done when leadership is lost must end before somebody else may begin. */
+/** Calls in progress must end within this time after leadership is lost, before another process starts. */
 const HANDOVER_MS = 3_000
 
+/** The command `crosstie controllers`. */
 export const controllers: Command = {
   name: 'controllers',
   usage: 'crosstie controllers [--kubeconfig FILE] [--context NAME] [--shards N]',
-  summary: 'Run the controllers on a Kubernetes API that is already there, in the foreground.',
+  summary: 'Run the controllers for an existing Kubernetes API, in the foreground.',
   options: {
     kubeconfig: {
       type: 'string',
       value: 'FILE',
-      help: 'How to reach the API (default $KUBECONFIG, or the pod itself)',
+      help: 'The kubeconfig of the API (default $KUBECONFIG, or the service account of the pod)',
     },
-    context: { type: 'string', value: 'NAME', help: 'Which context of the kubeconfig (default its current one)' },
-    namespace: { type: 'string', value: 'NAME', help: "Where the leases are (default the pod's, or default)" },
-    shards: { type: 'string', value: 'N', help: 'Split the objects into N parts among all processes', default: '1' },
-    standalone: { type: 'boolean', help: 'Take no lease: there is no other process' },
-    'skip-definitions': { type: 'boolean', help: 'Leave the CustomResourceDefinitions as they are' },
+    context: { type: 'string', value: 'NAME', help: 'The context of the kubeconfig (default its current one)' },
+    namespace: { type: 'string', value: 'NAME', help: "The namespace of the leases (default the pod's, or default)" },
+    shards: { type: 'string', value: 'N', help: 'Divide the objects among all processes into N parts', default: '1' },
+    standalone: { type: 'boolean', help: 'Run without a lease: no other process runs' },
+    'skip-definitions': { type: 'boolean', help: 'Do not install CustomResourceDefinitions' },
     metrics: {
       type: 'string',
       value: 'HOST:PORT',
-      help: 'Where to serve /metrics, /livez and /readyz (default nowhere)',
+      help: 'Serve /metrics, /livez and /readyz at this address (default off)',
     },
     conversions: {
       type: 'string',
@@ -59,7 +60,12 @@ export const controllers: Command = {
       value: 'NAME:PORT',
       help: 'The Service in --namespace by which the API server reaches it',
     },
-    'poll-seconds': { type: 'string', value: 'N', help: 'How often settled resources are looked at', default: '60' },
+    'poll-seconds': {
+      type: 'string',
+      value: 'N',
+      help: 'The poll interval of resources that are in sync',
+      default: '60',
+    },
     'calls-per-second': callsOption,
     ...providerOptions,
     ...featureOptions,
@@ -152,7 +158,7 @@ async function takePart(options: Options, group: Group & { count: number }, sign
   await share.run(signal)
 }
 
-/** Unique among all processes that were ever started. */
+/** Returns an identity that is unique among all processes. */
 function identity(): string {
   return `${hostname()}_${process.pid}_${Date.now().toString(36)}`
 }

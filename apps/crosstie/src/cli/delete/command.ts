@@ -24,29 +24,29 @@ const cascades: Readonly<Record<string, 'Background' | 'Foreground' | 'Orphan'>>
   orphan: 'Orphan',
 }
 
+/** The command `crosstie delete`. */
 export const remove: Command = {
   name: 'delete',
   usage: 'crosstie delete KIND/NAME... | KIND (-l LABELS | --all) | -f FILE',
   summary: 'Delete objects, and wait until they are gone.',
-  details: `The deletion policy of a managed resource says whether its external resource goes too.
-Ctrl-C ends the waiting, not the deletion.`,
+  details: `The deletion policy of a managed resource determines whether its external resource is deleted too.\nCtrl-C ends the wait, not the deletion.`,
   examples: [
-    { does: 'A claim and all that was made for it', line: 'crosstie delete postgresqlinstance/app' },
-    { does: 'Everything that a folder brought', line: 'crosstie delete -f examples/private-database' },
+    { does: 'A claim and its resources', line: 'crosstie delete postgresqlinstance/app' },
+    { does: 'All objects of a folder', line: 'crosstie delete -f examples/private-database' },
   ],
   options: {
-    filename: { type: 'string', short: 'f', multiple: true, value: 'FILE', help: 'What is in a file, a folder, or -' },
-    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Those of a kind with these labels' },
-    all: { type: 'boolean', help: 'All of a kind' },
+    filename: { type: 'string', short: 'f', multiple: true, value: 'FILE', help: 'A file, a folder, or -' },
+    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Objects of the kind with these labels' },
+    all: { type: 'boolean', help: 'All objects of the kind' },
     ...namespaceOptions,
-    wait: { type: 'boolean', help: 'Wait until they are gone', default: true },
+    wait: { type: 'boolean', help: 'Wait until the objects are gone', default: true },
     timeout: { type: 'string', value: 'DURATION', help: 'How long to wait', default: '5m' },
-    cascade: { type: 'string', value: 'HOW', help: 'background, foreground or orphan: what becomes of what they own' },
-    'ignore-not-found': { type: 'boolean', help: 'What is not there is as good as deleted' },
-    'dry-run': { type: 'boolean', help: 'Let the server check it and keep everything' },
+    cascade: { type: 'string', value: 'HOW', help: 'background, foreground or orphan: the treatment of dependents' },
+    'ignore-not-found': { type: 'boolean', help: 'Ignore objects that do not exist' },
+    'dry-run': { type: 'boolean', help: 'Validate on the server without deleting anything' },
     ...accessOptions,
   },
-  exits: { 3: 'an object was not there', 4: 'deletion was asked for, but is not over in time' },
+  exits: { 3: 'an object did not exist', 4: 'the deletion did not finish within the timeout' },
   completes: 'objects',
   async run(input) {
     const { values, out, err, progress } = input
@@ -76,7 +76,7 @@ Ctrl-C ends the waiting, not the deletion.`,
     else if (!values['wait']) for (const each of going) out(`${nameOf(each)} is being deleted`)
     else if (!(await allGone(input, api, going, timeoutMs))) {
       progress.stop()
-      err(`They go when what holds them lets go; 'crosstie describe' tells more. --timeout waits longer.`)
+      err(`Finalizers delay the deletion; 'crosstie describe' shows them. Use --timeout to wait longer.`)
       return EXIT_TIMEOUT
     }
     return missing > 0 ? EXIT_NOT_FOUND : EXIT_OK
@@ -95,7 +95,7 @@ async function found({ values, words, signal }: Input, api: Api): Promise<readon
   const kinds = await api.kinds()
   if (files.length > 0) {
     if (words.length > 0) throw new UsageError('name objects or files, not both')
-    // What others need goes last.
+    // Dependencies are deleted last.
     return inOrder(await readManifests(files))
       .toReversed()
       .flatMap(({ object }) => {
@@ -107,7 +107,7 @@ async function found({ values, words, signal }: Input, api: Api): Promise<readon
   const labelSelector = textOf(values, 'selector')
   const lists = targets.map(async ({ kind, name }): Promise<readonly Doomed[]> => {
     if (name) return [{ kind, key: api.keyOf(kind, name) }]
-    if (!labelSelector && !values['all']) throw new UsageError(`name the ${kind.resource}, or say -l LABELS or --all`)
+    if (!labelSelector && !values['all']) throw new UsageError(`name the ${kind.resource}, or use -l LABELS or --all`)
     const where = kind.namespaced ? { namespace: api.namespace } : {}
     const objects = await listAll(api.client, kind, { ...where, labelSelector, signal })
     return objects.map((object) => ({ kind, key: keyIn(api, kind, object) }))
@@ -121,7 +121,7 @@ function keyIn(api: Api, kind: ServedKind, { metadata: { name = '', namespace } 
 
 const aim = parseAim('delete')
 
-/** False when the time is up before; those that are left were named. */
+/** Returns false if the timeout expired before. The remaining objects were printed. */
 async function allGone(input: Input, api: Api, going: readonly Doomed[], timeoutMs: number): Promise<boolean> {
   const { out, err, progress, signal } = input
   const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])

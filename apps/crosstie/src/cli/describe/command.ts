@@ -4,15 +4,16 @@ import { accessOptions, namespaceOptions, openApi } from '../shared/access.js'
 import { listAll } from '../shared/objects.js'
 import { describeObject } from './describe.js'
 
+/** The command `crosstie describe`. */
 export const describe: Command = {
   name: 'describe',
   usage: 'crosstie describe KIND/NAME... [-n NAMESPACE]',
-  summary: 'Tell all about an object: state, drift, references, events.',
+  summary: 'Show the details of an object: state, drift, references, events.',
   details: 'Values of Secrets are never shown.',
   examples: [{ does: 'Why is it not ready?', line: 'crosstie describe postgresqlinstance/app' }],
   options: {
     ...namespaceOptions,
-    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'With KIND: only those with these labels' },
+    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'With KIND: only objects with these labels' },
     ...accessOptions,
   },
   completes: 'objects',

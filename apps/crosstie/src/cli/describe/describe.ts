@@ -17,7 +17,7 @@ import type { Kinds } from '../shared/kinds.js'
 import { painted, table } from '../shared/table.js'
 import { oneLine, type Paint, paintState } from '../shared/terminal.js'
 
-/** All that can be told about an object, for people. Nothing secret is in it. */
+/** Returns a description of an object for people. It does not contain secrets. */
 export async function describeObject(api: Api, kinds: Kinds, object: KubeObject, paint: Paint): Promise<string[]> {
   const events = await readEvents(api.client, object).catch(orNothing)
   const { spec, status, data: _, stringData: __, binaryData: ___, ...others } = object
@@ -39,13 +39,13 @@ export async function describeObject(api: Api, kinds: Kinds, object: KubeObject,
 const section = (title: string, lines: readonly string[], { bold }: Paint): string[] =>
   lines.length === 0 ? [] : ['', bold(`${title}:`), ...lines.map((line) => `  ${line}`)]
 
-/** Whoever may not read the neighbours is told about the object alone. */
+/** Ignores a missing permission to read related objects. */
 function orNothing(error: unknown): [] {
   if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return []
   throw error
 }
 
-/** Bookkeeping of the control plane, and copies of the whole object. */
+/** Annotations that the control plane maintains, and copies of the whole object. */
 const DULL_ANNOTATIONS: readonly string[] = [
   'kubectl.kubernetes.io/last-applied-configuration',
   annotations.appliedKeys,
@@ -54,7 +54,7 @@ const DULL_ANNOTATIONS: readonly string[] = [
 
 function isWorthShowing(object: KubeObject, annotation: string): boolean {
   const synced = () => conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'True')
-  // Who began to create is of interest until that is known to have succeeded.
+  // The annotation about a started creation is shown until the creation is known to have succeeded.
   return !DULL_ANNOTATIONS.includes(annotation) && !(annotation === annotations.creating && synced())
 }
 
@@ -71,7 +71,7 @@ function heading(object: KubeObject, paint: Paint): string[] {
     ['Namespace', metadata.namespace ? [metadata.namespace] : []],
     ['Kind', [groupKind({ group, kind })]],
     ['Created', [`${since(metadata.creationTimestamp, Date.now())} ago`]],
-    ['Deleted', deleted ? [paint.red(`${since(deleted, Date.now())} ago, held by ${held || 'nobody'}`)] : []],
+    ['Deleted', deleted ? [paint.red(`${since(deleted, Date.now())} ago, held by ${held || 'no finalizer'}`)] : []],
     ['Paused', isPaused(object) ? [paint.yellow('yes')] : []],
     ['Owned by', owners],
     ['Labels', pairs(Object.entries(metadata.labels ?? {}))],
@@ -84,7 +84,7 @@ function heading(object: KubeObject, paint: Paint): string[] {
 
 function conditionLines(object: KubeObject, paint: Paint): readonly string[] {
   const rows = conditionsOf(object).map(({ type, status, reason, lastTransitionTime, message = '' }) => {
-    // Drift is the one condition that is good when it is false.
+    // Drift is the only condition that is good if it is False.
     const good =
       type === 'Drifted' ? paintState(paint, status === 'True' ? 'False' : 'True') : paintState(paint, status)
     const shown = type === 'Drifted' ? good.replace(/True|False/, status) : good
@@ -94,12 +94,12 @@ function conditionLines(object: KubeObject, paint: Paint): readonly string[] {
   return table([['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map(paint.bold), ...rows])
 }
 
-/** What kind a reference is to: it may say so itself, or its name may. */
+/** Returns the kind of a reference, from the reference itself or from its field name. */
 function typeOf(kinds: Kinds, { apiVersion }: KubeObject, { path, kind, apiVersion: given }: Reference) {
   if (kind) return kinds.ofAnyVersion({ kind, apiVersion: given ?? apiVersion })
   if (/Secrets?(To)?Ref$/.test(path)) return kinds.of({ apiVersion: 'v1', kind: 'Secret' })
   if (!path.endsWith('providerConfigRef')) return undefined
-  // One configuration serves all groups of a provider: sql.example.org those that end in it.
+  // One configuration serves all groups of a provider: sql.example.org serves groups with this suffix.
   const group = parseApiVersion(apiVersion)?.group ?? ''
   return kinds.all.find((each) => each.kind === 'ProviderConfig' && `.${group}`.endsWith(`.${each.group}`))
 }
@@ -107,7 +107,7 @@ function typeOf(kinds: Kinds, { apiVersion }: KubeObject, { path, kind, apiVersi
 const driftMeanings: Readonly<Record<string, string>> = {
   NotAllowed: 'the management policies do not allow an update',
   Immutable: 'the field cannot be changed at the provider',
-  Ignored: 'ignoreChanges says so',
+  Ignored: 'ignoreChanges contains the field',
   NotCorrected: 'the update sent no request to the provider',
   UpdateLoop: 'updates have no lasting effect',
 }
@@ -116,7 +116,10 @@ function driftLines(object: KubeObject, paint: Paint): readonly string[] {
   const drifted = conditionsOf(object).find(({ type, status }) => type === 'Drifted' && status === 'True')
   if (!drifted) return []
   const why = driftMeanings[drifted.reason] ?? drifted.reason
-  return [paint.yellow(`The external resource differs, and stays so: ${why}.`), ...(drifted.message ?? '').split('; ')]
+  return [
+    paint.yellow(`The external resource differs and is not corrected: ${why}.`),
+    ...(drifted.message ?? '').split('; '),
+  ]
 }
 
 interface Reference {
@@ -127,7 +130,7 @@ interface Reference {
   readonly namespace?: string
 }
 
-/** Everything in the spec that names another object: `<field>Ref` and `<field>Refs`. */
+/** Returns all references in a spec: `<field>Ref` and `<field>Refs`. */
 function referencesIn(value: unknown, path: string): readonly Reference[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => referencesIn(item, `${path}[${i}]`))
   if (!isObject(value)) return []
@@ -163,7 +166,7 @@ async function stateOf(api: Api, type: Parameters<Api['client']['get']>[0], key:
   }
 }
 
-/** Secrets show their keys, configurations the first line of each value. */
+/** Prints data. Secrets show only their keys, ConfigMaps the first line of each value. */
 function dataLines(object: KubeObject): readonly string[] {
   const secret = object.kind === 'Secret' && object.apiVersion === 'v1'
   const data = (isObject(object['data']) ? object['data'] : {}) as Record<string, unknown>

@@ -22,35 +22,36 @@ import {
   writeManifests,
 } from './imports.js'
 
+/** The command `crosstie discover`. */
 export const discover: Command = {
   name: 'discover',
   usage: 'crosstie discover PROVIDER KIND... [--region NAME] [--filter FIELD=VALUE] [-o FILE|FOLDER/]',
-  summary: 'List what exists at a provider, and write manifests that only observe it.',
+  summary: 'List external resources of a provider, and write manifests that observe them.',
   details: `Nothing is changed anywhere: the provider is asked for lists, and the server for what it has already.
 With -o the manifests of what no object stands for yet are written: the external name, where it is,
 managementPolicies ["Observe"], and references among what was found. They hold no secrets. Apply them,
 and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
   examples: [
-    { does: 'What there is', line: 'crosstie discover aws vpc subnet --region eu-central-1' },
+    { does: 'List resources', line: 'crosstie discover aws vpc subnet --region eu-central-1' },
     {
-      does: 'What one team has, as manifests',
+      does: 'The resources of one team, as manifests',
       line: 'crosstie discover aws all --region eu-central-1 --filter tags.team=payments -o imported/',
     },
-    { does: 'Look at it from now on', line: 'crosstie discover sql role database -o yaml | crosstie apply -f -' },
+    { does: 'Observe them from now on', line: 'crosstie discover sql role database -o yaml | crosstie apply -f -' },
   ],
   options: {
     filter: {
       type: 'string',
       multiple: true,
       value: 'FIELD=VALUE',
-      help: 'Only where a field is this, or is not with !=; * stands for any text (repeatable, all must hold)',
+      help: 'Only resources whose field has the value, or has not with !=; * matches any text (repeatable, all must match)',
     },
-    region: { type: 'string', multiple: true, value: 'NAME', help: 'Where to look (repeatable, or with commas)' },
+    region: { type: 'string', multiple: true, value: 'NAME', help: 'The region (repeatable, or separated by commas)' },
     identifier: {
       type: 'string',
       multiple: true,
       value: 'FIELD=VALUE',
-      help: 'Another field that says where to look (repeatable)',
+      help: 'Another field that identifies the location (repeatable)',
     },
     'provider-config': { type: 'string', value: 'NAME', help: 'Whose credentials', default: 'default' },
     output: {
@@ -60,14 +61,14 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
       help: 'table, json, yaml, a file.yaml or a folder/',
       default: 'table',
     },
-    force: { type: 'boolean', help: 'Write over files that say something else' },
+    force: { type: 'boolean', help: 'Overwrite files with different content' },
     ...accessOptions,
   },
-  exits: { 1: 'at least one kind could not be listed; what was found of the others is shown' },
+  exits: { 1: 'at least one kind could not be listed; the resources of the others are shown' },
   async run(input) {
     const { values, words, signal, progress, paint } = input
     const [provider, ...kindWords] = words
-    if (!provider) throw new UsageError('say which provider and which kinds, such as: aws vpc')
+    if (!provider) throw new UsageError('name a provider and kinds, such as: aws vpc')
     const where = destinationOf(textOf(values, 'output'))
     const filters = textsOf(values, 'filter').map(parseFilter)
     const identifiers = identifiersOf(values)
@@ -75,7 +76,7 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
     const listing = known.filter(({ query }) => query)
     if (kindWords.length === 0) {
       const names = listing.map(({ type }) => type.kind).join(', ')
-      throw new UsageError(`say which kinds of ${provider}, with spaces between, or all. There are ${names}`)
+      throw new UsageError(`name kinds of ${provider}, separated by spaces, or all. Available: ${names}`)
     }
     const kinds = kindWords.includes('all') ? listing : [...new Set(kindWords.map((word) => managedKind(known, word)))]
     using api = await openApi(input)
@@ -136,12 +137,12 @@ async function show(
     const rows = [['KIND', 'NAME', 'EXTERNAL-NAME', 'WHERE', 'STATE'], ...found.map(row)]
     for (const line of table(painted(paint, rows))) out(line)
   }
-  // What a program reads is for it alone.
+  // Output for programs contains only data.
   if (where.to === 'table') out(counts)
   else err(counts)
 }
 
-/** What goes into a file: nothing of what was seen. */
+/** Returns the manifest for a file, without observed state. */
 export function manifestOf({ object }: { readonly object: KubeObject }): KubeObject {
   const { status: _, ...manifest } = object
   return manifest as KubeObject

@@ -17,12 +17,12 @@ const object = (name: string, size = 1): KubeObject => ({
 })
 
 const places: readonly { text: string | undefined; want: object | RegExp; because: string }[] = [
-  { text: undefined, want: { to: 'table' }, because: 'people look at a table' },
+  { text: undefined, want: { to: 'table' }, because: 'the default is a table' },
   { text: 'json', want: { to: 'json' }, because: 'a format' },
   { text: 'all.yaml', want: { to: 'file', path: 'all.yaml' }, because: 'it ends like a manifest' },
   { text: 'imported/', want: { to: 'folder', path: 'imported/' }, because: 'it ends like a folder' },
   { text: './a/b', want: { to: 'folder', path: './a/b' }, because: 'it is a path' },
-  { text: 'yml', want: /a folder such as yml\//, because: 'a misspelt format is no folder' },
+  { text: 'yml', want: /a folder such as yml\//, because: 'a misspelled format is not a folder' },
 ]
 
 for (const { text, want, because } of places) {
@@ -51,14 +51,14 @@ test('manifests go into one file, or into one each, and can be read again', asyn
   assert.deepEqual((await readdir(below)).sort(), ['nopresource-a.yaml', 'nopresource-b.yaml'])
 })
 
-test('what somebody wrote into a file is not written over, unless they say so', async () => {
+test('a file with different content is only overwritten with --force', async () => {
   const path = join(folder, 'kept')
   await writeManifests({ to: 'folder', path }, [object('b')], false)
   await writeManifests({ to: 'folder', path }, [object('b')], false)
   const file = join(path, 'nopresource-b.yaml')
   await writeFile(file, '# mine\n')
   const refused = writeManifests({ to: 'folder', path }, [object('a'), object('b')], false)
-  await assert.rejects(refused, /nopresource-b.yaml is there already and says something else/)
+  await assert.rejects(refused, /nopresource-b.yaml already exists with different content/)
   assert.deepEqual(await readdir(path), ['nopresource-b.yaml'], 'none of them was written')
   await writeManifests({ to: 'folder', path }, [object('a'), object('b')], true)
   assert.match(await readFile(file, 'utf8'), /name: b/)
@@ -70,5 +70,5 @@ test('a kind is found by what people call it', () => {
   }
   assert.throws(() => managedKind([nopResource], 'nopresourc'), UsageError)
   const twin = { ...nopResource, type: { ...nopResource.type, group: 'other.example.org' } }
-  assert.throws(() => managedKind([nopResource, twin], 'nopresource'), /may be any of these; say which:/)
+  assert.throws(() => managedKind([nopResource, twin], 'nopresource'), /is ambiguous; use one of:/)
 })

@@ -7,50 +7,51 @@ import { didYouMean } from '../../options/suggest.js'
 import { UsageError } from '../command.js'
 import { isCalled } from '../shared/kinds.js'
 
-/** What discovering and promoting have in common. */
+/** Options that discover and promote share. */
 
 export const surroundings = {
   environment: process.env,
   readFile: (path: string) => readFile(path, 'utf8'),
 }
 
-/** The managed kind that a word means. */
+/** Returns the managed kind that a word refers to. */
 export function managedKind(kinds: readonly ManagedKind[], word: string): ManagedKind {
   const found = kinds.filter(({ type }) => isCalled(type, word))
   if (found.length === 1) return found[0]!
   const names = (found.length > 1 ? found : kinds).map(({ type }) => type)
   if (found.length > 1) {
     const list = names.map(({ resource, group }) => `  ${resource}.${group}`).join('\n')
-    throw new UsageError(`'${word}' may be any of these; say which:\n${list}`)
+    throw new UsageError(`'${word}' is ambiguous; use one of:\n${list}`)
   }
   const words = names.map(({ kind }) => kind)
-  throw new UsageError(`there is no managed kind '${word}'.${didYouMean(word, words)} There are ${words.join(', ')}`)
+  throw new UsageError(`unknown managed kind '${word}'.${didYouMean(word, words)} Available: ${words.join(', ')}`)
 }
 
-/** Where manifests go: nowhere, to the screen in some form, into one file or into a folder with one each. */
+/** The destination of manifests: none, the screen, one file, or a folder with one file each. */
 export type Destination =
   | { readonly to: 'table' | 'json' | 'yaml' }
   | { readonly to: 'file' | 'folder'; readonly path: string }
 
 const isFile = /\.(ya?ml)$/
 
+/** Parses the value of `-o`. Throws a usage error. */
 export function destinationOf(text: string | undefined): Destination {
   if (text === undefined || text === 'table') return { to: 'table' }
   if (text === 'json' || text === 'yaml') return { to: text }
   if (isFile.test(text)) return { to: 'file', path: text }
-  // A word could be a misspelt format, and a folder of that name a surprise.
+  // The word may be a misspelled format. Creating a folder of that name would be a surprise.
   if (text.includes('/')) return { to: 'folder', path: text }
   throw new UsageError(`-o takes table, json, yaml, a file that ends in .yaml, or a folder such as ${text}/`)
 }
 
-/** As people keep them: several documents in one text. */
+/** Formats objects as YAML documents. */
 export function asYaml(objects: readonly KubeObject[]): string {
   return objects.map((object) => encodeYaml(JSON.parse(stringify(object)) as Json)).join('---\n')
 }
 
 /**
- * Writes manifests, each file whole or not at all. Returns how many files there
- * are. Without `force`, a file that says something else keeps all from being written.
+ * Writes manifests. Each file is complete or absent. Returns the number of files. Without `force`, nothing is
+ * written if a file with different content exists.
  */
 export async function writeManifests(
   { to, path }: { readonly to: 'file' | 'folder'; readonly path: string },
@@ -65,7 +66,7 @@ export async function writeManifests(
   for (const [file, text] of force ? [] : files) {
     const held = await readFile(file, 'utf8').catch(() => text)
     if (held === text) continue
-    throw new UsageError(`${file} is there already and says something else: choose another place, or say --force`)
+    throw new UsageError(`${file} already exists with different content: choose another path, or use --force`)
   }
   for (const [file, text] of files) await writeWhole(file, text)
   return files.length

@@ -11,22 +11,23 @@ import { type Paint, shortened } from '../shared/terminal.js'
 
 const formats = ['table', 'wide', 'json', 'yaml']
 
+/** The command `crosstie drift`. */
 export const drift: Command = {
   name: 'drift',
   usage: 'crosstie drift [KIND...] [--watch] [--corrected] [-o FORMAT]',
-  summary: 'List the resources that differ from what they should be, since when, where, and why that stays so.',
+  summary: 'List resources that differ from their desired state, with the reason why.',
   details: `This is what the control plane saw when it last looked; 'crosstie plan --all' looks now. DECISION says
 why a difference is left: NotAllowed by managementPolicies, Ignored by ignoreChanges, Immutable at the
 provider, AwaitingApproval by a person, NotCorrected because the update sent no request, or UpdateLoop
 because updates have no lasting effect.`,
   examples: [
-    { does: 'Everything that differs', line: 'crosstie drift' },
-    { does: 'Of one kind, as it happens', line: 'crosstie drift vpcs --watch' },
-    { does: 'What was corrected lately, too', line: 'crosstie drift --corrected' },
+    { does: 'All drift', line: 'crosstie drift' },
+    { does: 'Drift of one kind, continuously', line: 'crosstie drift vpcs --watch' },
+    { does: 'Include recently corrected drift', line: 'crosstie drift --corrected' },
   ],
   options: {
-    watch: { type: 'boolean', short: 'w', help: 'Go on, and tell of every change' },
-    corrected: { type: 'boolean', help: 'Also what differed and was corrected' },
+    watch: { type: 'boolean', short: 'w', help: 'Continue, and print every change' },
+    corrected: { type: 'boolean', help: 'Include corrected differences' },
     ...outputOptions(...formats),
     ...accessOptions,
   },
@@ -45,14 +46,14 @@ because updates have no lasting effect.`,
   },
 }
 
-/** A word that others are called by too, such as `role`, means what is managed: nothing else can differ. */
+/** Resolves words to managed kinds, since only those can drift. A word such as `role` may name other kinds too. */
 function managedKinds(kinds: Kinds, words: readonly string[]): readonly ServedKind[] {
   const managed = kinds.within('managed')
   const asked = words.flatMap((word) => word.split(',')).filter(Boolean)
   return (asked.length > 0 ? asked : ['managed']).flatMap((word) => {
     if (word === 'managed' || managed.find(word)) return managed.some(word)
     const [other] = kinds.some(word)
-    throw new UsageError(`${other!.kind} is no managed kind, and cannot differ: 'crosstie kinds managed' lists those`)
+    throw new UsageError(`${other!.kind} is not a managed kind and cannot drift: 'crosstie kinds managed' lists them`)
   })
 }
 
@@ -64,7 +65,7 @@ async function readAll({ signal }: Input, { client }: Api, kinds: readonly Serve
 function show({ out, paint }: Input, drifts: readonly Drift[], format: string): void {
   if (format === 'json' || format === 'yaml') {
     out(encoded(format, { apiVersion: 'plan.crosstie.io/v1', kind: 'DriftList', items: drifts }))
-  } else if (drifts.length === 0) out('Nothing differs from what it should be.')
+  } else if (drifts.length === 0) out('No resource differs from its desired state.')
   else {
     const rows = drifts.map((each) => row(each, format === 'wide', paint))
     const heading = ['OBJECT', 'DECISION', 'SINCE', format === 'wide' ? 'DIFFERENCE' : 'FIELDS']
@@ -86,17 +87,17 @@ const labelOf = ({ apiVersion, kind, name }: Drift): string =>
 
 const RETRY_MS = 500
 
-/** Tells of what differs now, and then of every change, until it is interrupted. */
+/** Prints current drift, and then every change until it is interrupted. */
 async function follow(input: Input, api: Api, kinds: readonly ServedKind[], format: string): Promise<number> {
-  const told = new Map<string, string>()
+  const reported = new Map<string, string>()
   const tell = (object: KubeObject, gone: boolean) => {
     const uid = object.metadata.uid ?? ''
     const found = gone ? undefined : driftOf(object)
     const state = found ? `${found.decision} ${found.message}` : ''
-    if ((told.get(uid) ?? '') === state) return
-    // What was corrected before we looked is no news.
-    const news = found?.differs || told.has(uid)
-    told.set(uid, state)
+    if ((reported.get(uid) ?? '') === state) return
+    // Drift that was corrected before the start is not printed.
+    const news = found?.differs || reported.has(uid)
+    reported.set(uid, state)
     if (news) tellOf(input, object, found, format)
   }
   await Promise.all(kinds.map((kind) => followKind(input, api, kind, tell)))
@@ -132,7 +133,7 @@ async function followKind(
       if (signal.aborted) return
       if (!isExpired(error)) throw error
     }
-    // A server that ends watches at once must not be asked without end.
+    // A delay, in case the server ends watches immediately.
     await sleep(RETRY_MS, signal)
   }
 }

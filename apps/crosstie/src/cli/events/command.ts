@@ -7,19 +7,20 @@ import { byTime, EVENT_HEADING, EVENTS, eventRow, eventsOf, type KubeEvent, time
 
 const formats = ['table', 'json', 'yaml']
 
+/** The command `crosstie events`. */
 export const events: Command = {
   name: 'events',
   usage: 'crosstie events [KIND/NAME] [-n NAMESPACE | -A] [--watch] [-o FORMAT]',
-  summary: 'Show what happened, to one object or to all.',
-  details: 'Without an object: all events of the namespace, the latest last. Events go after an hour.',
+  summary: 'Show the events of one object or of a namespace.',
+  details: 'Without an object: all events of the namespace, the latest last. The server keeps events for an hour.',
   examples: [
-    { does: 'What happened to a database', line: 'crosstie events postgresqlinstance/app' },
-    { does: 'Everything that goes wrong, as it happens', line: 'crosstie events -A --type Warning --watch' },
+    { does: 'The events of a database', line: 'crosstie events postgresqlinstance/app' },
+    { does: 'All warnings, continuously', line: 'crosstie events -A --type Warning --watch' },
   ],
   options: {
     ...namespaceOptions,
     'all-namespaces': { type: 'boolean', short: 'A', help: 'In every namespace' },
-    watch: { type: 'boolean', short: 'w', help: 'Go on, and show new ones as they come' },
+    watch: { type: 'boolean', short: 'w', help: 'Continue, and show new events' },
     type: { type: 'string', value: 'TYPE', help: 'Only Normal or only Warning' },
     ...outputOptions(...formats),
     ...accessOptions,
@@ -38,7 +39,7 @@ export const events: Command = {
       for (const line of table([EVENT_HEADING.map(input.paint.bold), ...found.map((e) => eventRow(e, input.paint))])) {
         input.out(line)
       }
-    } else if (!watch) input.err('There are no events; they go after an hour.')
+    } else if (!watch) input.err('No events found. The server keeps events for an hour.')
     if (watch) await follow(input, api, { ...where, resourceVersion: metadata.resourceVersion }, output.format)
     return EXIT_OK
   },
@@ -59,7 +60,7 @@ async function selection({ values, words }: Input, api: Api): Promise<Selection>
   return { namespace, fieldSelector: [fieldSelector, only].filter(Boolean).join(',') }
 }
 
-/** Shows events as they come, until somebody stops it. */
+/** Prints events until it is interrupted. */
 async function follow(input: Input, api: Api, from: Selection & { resourceVersion?: string }, format: string) {
   const { signal } = input
   let { resourceVersion } = from

@@ -3,7 +3,7 @@ import { type KubeObject, type ResourceType, since } from '@crosstie/kube'
 import { listAll } from '../shared/objects.js'
 import type { Paint } from '../shared/terminal.js'
 
-/** What somebody reported about an object. */
+/** An Event object. */
 export interface KubeEvent extends KubeObject {
   readonly type?: string
   readonly reason?: string
@@ -18,13 +18,14 @@ export interface KubeEvent extends KubeObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly namespace?: string }
 }
 
+/** The resource type of events. */
 export const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
-/** When it was last reported. */
+/** Returns the time of the last occurrence. */
 export const timeOf = (event: KubeEvent): string =>
   event.series?.lastObservedTime || event.lastTimestamp || event.eventTime || event.metadata.creationTimestamp || ''
 
-/** Where the events of an object are, and which they are. Those of cluster-scoped objects are in `default`. */
+/** Returns the namespace and selector of an object's events. Those of cluster-scoped objects are in `default`. */
 export function eventsOf({ kind, metadata }: KubeObject): {
   readonly namespace: string
   readonly fieldSelector: string
@@ -35,15 +36,18 @@ export function eventsOf({ kind, metadata }: KubeObject): {
   return { namespace, fieldSelector: fieldSelector.join(',') }
 }
 
-/** The events of an object, the latest last. */
+/** Reads the events of an object, the latest last. */
 export async function readEvents(client: HttpClient, object: KubeObject): Promise<readonly KubeEvent[]> {
   return (await listAll<KubeEvent>(client, EVENTS, eventsOf(object))).toSorted(byTime)
 }
 
+/** Compares events by time. */
 export const byTime = (a: KubeEvent, b: KubeEvent): number => (timeOf(a) < timeOf(b) ? -1 : 1)
 
+/** The heading of a table of events. */
 export const EVENT_HEADING = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']
 
+/** Returns the table row of an event. */
 export function eventRow(event: KubeEvent, paint: Paint, now = Date.now()): readonly string[] {
   const { type = '', reason = '', message = '', involvedObject: of = {} } = event
   const count = event.series?.count ?? event.count ?? 1

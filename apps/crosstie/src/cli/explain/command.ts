@@ -3,29 +3,30 @@ import { type Command, EXIT_OK, UsageError } from '../command.js'
 import { accessOptions, openApi } from '../shared/access.js'
 import { explainLines, fieldTree, readSchema } from './explain.js'
 
+/** The command `crosstie explain`. */
 export const explain: Command = {
   name: 'explain',
   usage: 'crosstie explain KIND[.PATH] [--recursive]',
-  summary: 'Tell what fields a kind has, and what they mean.',
-  details: 'Asks the server, so it knows every kind that the server has.',
+  summary: 'Show the fields of a kind and their documentation.',
+  details: 'Reads the schemas of the server, so that it knows every kind that the server serves.',
   examples: [
-    { does: 'What a claim can say', line: 'crosstie explain postgresqlinstance.spec' },
+    { does: 'The fields of a claim', line: 'crosstie explain postgresqlinstance.spec' },
     { does: 'All fields at once', line: 'crosstie explain postgresqlinstance --recursive' },
   ],
   options: {
-    recursive: { type: 'boolean', help: 'All fields below, without their meanings' },
+    recursive: { type: 'boolean', help: 'Show all fields below, without documentation' },
     ...accessOptions,
   },
-  exits: { 2: 'there is no such kind or field' },
+  exits: { 2: 'the kind or field does not exist' },
   completes: 'kinds',
   async run(input) {
     const { words, out, values, paint, progress } = input
     const [word, ...more] = words
-    if (!word || more.length > 0) throw new UsageError('say one kind, with a path if you like: postgresqlinstance.spec')
+    if (!word || more.length > 0) throw new UsageError('name one kind, optionally with a path: postgresqlinstance.spec')
     using api = await openApi(input)
     const lines = await progress.during('reading the schema', async () => {
       const kinds = await api.kinds()
-      // The dots of a group and those of a path look alike: the longest kind wins.
+      // A group and a path both contain dots: the longest kind wins.
       const parts = word.split('.')
       const length = parts.findLastIndex((_, i) => kinds.find(parts.slice(0, i + 1).join('.')) !== undefined) + 1
       const kind = kinds.one(parts.slice(0, Math.max(length, 1)).join('.'))

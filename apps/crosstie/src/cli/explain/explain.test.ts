@@ -20,7 +20,7 @@ describe('explaining a schema', () => {
           watts: { type: 'integer', minimum: 1, description: 'How bright.' },
           tags: { additionalProperties: { type: 'string' } },
           parts: { type: 'array', items: { $ref: '#/components/schemas/Spec' } },
-          colour: {
+          color: {
             type: 'string',
             enum: ['red', 'blue'],
             default: 'red',
@@ -35,7 +35,7 @@ describe('explaining a schema', () => {
     assert.equal(lines[0], 'FIELD:    parts'.replace('parts', 'spec.parts  <[]object>'))
     assert.ok(lines.includes('  watts  <integer> required'))
     assert.ok(lines.includes('  tags  <map[string]string>'))
-    const at = lines.indexOf('  colour  <string>')
+    const at = lines.indexOf('  color  <string>')
     assert.deepEqual(
       lines.slice(at + 2, at + 5).map((line) => line.trim()),
       ['One of: red, blue', 'Default: "red"', 'Rule: stays'],

@@ -4,7 +4,7 @@ import { didYouMean } from '../../options/suggest.js'
 import { UsageError } from '../command.js'
 import type { Paint } from '../shared/terminal.js'
 
-/** One node of an OpenAPI document. */
+/** A node of an OpenAPI document. */
 export interface Schema {
   readonly type?: string
   readonly format?: string
@@ -27,13 +27,14 @@ export interface Schema {
 
 type Schemas = Readonly<Record<string, Schema>>
 
-/** The schema of a kind, as the server publishes it, with every reference that it needs. */
+/** The schema of a kind as the server publishes it, with all referenced schemas. */
 export interface KindSchema {
   readonly kind: string
   readonly root: Schema
   readonly schemas: Schemas
 }
 
+/** Reads the schema of a kind. Throws if the server does not publish one. */
 export async function readSchema(client: HttpClient, type: ResourceType): Promise<KindSchema> {
   const version = apiVersionOf(type)
   const path = type.group === '' ? `/openapi/v3/api/${type.version}` : `/openapi/v3/apis/${version}`
@@ -42,11 +43,11 @@ export async function readSchema(client: HttpClient, type: ResourceType): Promis
   const isIt = ({ group, version: each, kind }: { group: string; version: string; kind: string }) =>
     group === type.group && each === type.version && kind === type.kind
   const root = Object.values(schemas).find((schema) => schema['x-kubernetes-group-version-kind']?.some(isIt))
-  if (!root) throw new Error(`the server publishes no schema of ${type.kind} (${version})`)
+  if (!root) throw new Error(`the server does not publish a schema of ${type.kind} (${version})`)
   return { kind: type.kind, root, schemas }
 }
 
-/** Follows references; what stands beside one, such as a description, counts. */
+/** Resolves references. Siblings of a reference, such as a description, are kept. */
 function resolved({ schemas }: KindSchema, schema: Schema): Schema {
   const only = schema.$ref ? schema : schema.allOf?.length === 1 ? schema.allOf[0]! : undefined
   if (!only?.$ref) return schema
@@ -54,7 +55,7 @@ function resolved({ schemas }: KindSchema, schema: Schema): Schema {
   return { ...schemas[only.$ref.split('/').at(-1)!], ...own }
 }
 
-/** The fields that can be named below a node; lists and maps are looked through. */
+/** Returns the schema whose fields a path can name. Lists and maps are skipped. */
 function inside(kind: KindSchema, schema: Schema): Schema {
   const found = resolved(kind, schema)
   if (found.items) return inside(kind, found.items)
@@ -80,7 +81,7 @@ function find(kind: KindSchema, path: readonly string[]): { readonly schema: Sch
   return { schema: resolved(kind, schema), required }
 }
 
-/** `string`, `[]object`, `map[string]string`. */
+/** Returns the name of a type: `string`, `[]object`, `map[string]string`. */
 export function typeName(kind: KindSchema, schema: Schema): string {
   const found = resolved(kind, schema)
   if (found['x-kubernetes-int-or-string']) return 'integer or string'
@@ -91,6 +92,7 @@ export function typeName(kind: KindSchema, schema: Schema): string {
 
 const WIDTH = 100
 
+/** Returns the documentation of a field as lines. */
 export function explainLines(kind: KindSchema, path: readonly string[], paint: Paint): readonly string[] {
   const { schema, required } = find(kind, path)
   const { properties = {}, required: needed = [] } = inside(kind, schema)
@@ -132,17 +134,17 @@ function limits(schema: Schema): readonly string[] {
   ]
 }
 
-/** Schemas may refer to themselves. */
+/** The maximum depth, since schemas may be recursive. */
 const DEPTH_MAX = 12
 
-/** All fields below, one a line. */
+/** Returns all fields below a field, one per line. */
 export function fieldTree(kind: KindSchema, path: readonly string[]): readonly string[] {
   const below = (schema: Schema, depth: number, seen: readonly unknown[]): string[] => {
     const node = inside(kind, schema)
     if (depth > DEPTH_MAX || seen.includes(node.properties)) return []
     return Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
       `${'  '.repeat(depth)}${name}  <${typeName(kind, field)}>${node.required?.includes(name) ? ' required' : ''}`,
-      // Everybody knows what metadata holds, and it is longer than the rest.
+      // The fields of metadata are well known and long.
       ...(name === 'metadata' ? [] : below(field, depth + 1, [...seen, node.properties])),
     ])
   }

@@ -7,24 +7,25 @@ import { encodedObjects, type Output, objectFormats, objectName, outputOf, outpu
 import { painted, table } from '../shared/table.js'
 import { type Watched, watchChanges, watchFromNow } from './watch.js'
 
+/** The command `crosstie get`. */
 export const get: Command = {
   name: 'get',
   usage: 'crosstie get KIND [NAME...] | KIND/NAME... [-n NAMESPACE | -A] [-l LABELS] [-o FORMAT]',
-  summary: 'Show objects, as a table or in full.',
-  details: 'KIND is a kind, several with commas between, or a category such as managed or claim.',
+  summary: 'Show objects as a table or in full.',
+  details: 'KIND is a kind, several kinds separated by commas, or a category such as managed or claim.',
   examples: [
     { does: 'All managed resources', line: 'crosstie get managed' },
-    { does: 'A claim, as it changes', line: 'crosstie get postgresqlinstance/app --watch' },
+    { does: 'A claim, continuously', line: 'crosstie get postgresqlinstance/app --watch' },
     { does: 'One claim in full', line: 'crosstie get postgresqlinstance/app -o yaml' },
     { does: 'One field of it', line: "crosstie get postgresqlinstance/app -o jsonpath='{.status.bindingPhase}'" },
   ],
   options: {
     ...namespaceOptions,
     'all-namespaces': { type: 'boolean', short: 'A', help: 'In every namespace' },
-    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Only those with these labels, such as app=shop' },
-    'field-selector': { type: 'string', value: 'FIELDS', help: 'Only those with these fields' },
+    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'Only objects with these labels, such as app=shop' },
+    'field-selector': { type: 'string', value: 'FIELDS', help: 'Only objects with these fields' },
     headers: { type: 'boolean', help: 'The heading of the table', default: true },
-    watch: { type: 'boolean', short: 'w', help: 'Go on, and show what changes' },
+    watch: { type: 'boolean', short: 'w', help: 'Continue, and show changes' },
     ...outputOptions(...objectFormats),
     ...accessOptions,
   },
@@ -46,7 +47,7 @@ export const get: Command = {
   },
 }
 
-/** What a kind is asked for: one object, or those that the options allow. */
+/** Returns the request for a target: one object, or the objects that match the options. */
 function asked({ values, signal }: Input, api: Api, { kind, name }: Target): ListOptions & { readonly name?: string } {
   if (name) return { ...api.keyOf(kind, name), signal }
   const labelSelector = textOf(values, 'selector')
@@ -118,7 +119,7 @@ async function showTables(input: Input, api: Api, targets: readonly Target[], ou
 interface Look {
   readonly wide: boolean
   readonly everywhere: boolean
-  /** The kind, when names alone would not say which they are of. */
+  /** The kind, if names alone would be ambiguous. */
   readonly prefix: ServedKind | undefined
 }
 
@@ -132,7 +133,7 @@ function rowsOf({ columns, rows }: ServerTable, { wide, everywhere, prefix }: Lo
   ]
 }
 
-/** Rows, names or whole objects as they change, until somebody stops it. */
+/** Prints rows, names or objects as they change, until it is interrupted. */
 async function follow(input: Input, api: Api, watched: readonly Watched[], output: Output): Promise<void> {
   const { out, signal, paint, values } = input
   const everywhere = values['all-namespaces'] === true
@@ -161,7 +162,7 @@ function nothing(api: Api, kinds: readonly ServedKind[], everywhere: boolean): s
   return `There are no ${what}${local ? ` in the namespace ${api.namespace}; -A looks in all` : ''}.`
 }
 
-/** Undefined, and a line that says so, when the object is not there. */
+/** Returns undefined and prints a message if the object does not exist. */
 async function orMissing<T>(
   { err }: Input,
   api: Api,

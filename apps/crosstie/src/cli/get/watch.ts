@@ -5,14 +5,15 @@ import type { ServedKind } from '../shared/kinds.js'
 
 const RETRY_MS = 1_000
 
+/** A resource that is watched. */
 export interface Watched {
   readonly kind: ServedKind
   readonly where: ListOptions
-  /** Changes after this one are told of. */
+  /** Changes after this revision are reported. */
   readonly revision: string | undefined
 }
 
-/** From now on: what is asked for before anything is shown misses nothing that comes after. */
+/** Starts a watch. Changes after the call are not missed. */
 export async function watchFromNow(
   api: Api,
   kind: ServedKind,
@@ -22,10 +23,7 @@ export async function watchFromNow(
   return { kind, where, revision: (await api.client.list(kind, { ...where, limit: 1 })).metadata.resourceVersion }
 }
 
-/**
- * Tells of every change, until the signal aborts. What happened while the server
- * had to be asked anew is not told.
- */
+/** Reports every change until the signal aborts. Changes during a new list are not reported. */
 export async function watchChanges(
   api: Api,
   { kind, where, revision: first }: Watched,
@@ -44,7 +42,7 @@ export async function watchChanges(
       if (!isExpired(error)) throw error
       revision = undefined
     }
-    // A server that ends watches at once must not be asked without end.
+    // A delay, in case the server ends watches immediately.
     await sleep(RETRY_MS, signal)
   }
 }

@@ -7,14 +7,15 @@ import { painted, table } from '../shared/table.js'
 
 const formats = ['table', 'name', 'json', 'yaml']
 
+/** The command `crosstie kinds`. */
 export const kinds: Command = {
   name: 'kinds',
   usage: 'crosstie kinds [WORD] [-o FORMAT]',
-  summary: 'List the kinds that the server has.',
+  summary: 'List the kinds that the server serves.',
   details: 'WORD is a category such as managed, or a part of a name or group.',
   examples: [
-    { does: 'What can be managed', line: 'crosstie kinds managed' },
-    { does: 'What there is of a group', line: 'crosstie kinds sql' },
+    { does: 'All managed kinds', line: 'crosstie kinds managed' },
+    { does: 'The kinds of a group', line: 'crosstie kinds sql' },
   ],
   options: { ...outputOptions(...formats), ...accessOptions },
   words: 1,

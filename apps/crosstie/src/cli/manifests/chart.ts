@@ -4,7 +4,7 @@ import { loadRegistry, providerNames } from '../../daemon/registry.js'
 import { ownVersion } from '../version/command.js'
 import { definitions, type Part, workload, yamlOf } from './objects.js'
 
-/** Stand in the objects where a value of the chart belongs; letters only, so that YAML leaves them bare. */
+/** Placeholders in the objects for values of the chart. Only letters, so that YAML does not quote them. */
 const blanks: Readonly<Record<string, string>> = {
   CHARTNAMESPACE: '{{ .Release.Namespace | quote }}',
   CHARTIMAGE: '{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}',
@@ -13,7 +13,7 @@ const blanks: Readonly<Record<string, string>> = {
   CHARTPROVIDERS: '{{ join "," .Values.providers }}',
 }
 
-/** Places in the text where people may add something. */
+/** Places in the text where users may add settings. */
 const openings: readonly { readonly part: string; readonly at: RegExp; readonly text: string }[] = [
   {
     part: 'serviceaccount',
@@ -35,8 +35,8 @@ const openings: readonly { readonly part: string; readonly at: RegExp; readonly 
 const HEADER = "# Written by scripts/chart.mjs from what 'crosstie manifests' prints. Do not edit.\n"
 
 /**
- * The files of the Helm chart, by path. Helm installs kinds once and never
- * changes them, so they are not part of it unless asked for.
+ * Returns the files of the Helm chart by path. Helm installs CRDs once and never updates them, so they are not
+ * included by default.
  */
 export async function chartFiles({ kinds = false } = {}): Promise<ReadonlyMap<string, string>> {
   const registry = await loadRegistry(providerNames)
@@ -91,7 +91,7 @@ image:
 
 # One leads, the others wait to take over.
 replicas: 2
-# Above 1 the objects are split into so many parts, and all replicas work.
+# Above 1, the objects are divided into this number of shards, and all replicas work.
 shards: 1
 
 serviceAccount:
@@ -109,7 +109,7 @@ resources:
     memory: 1Gi
 `
 
-/** The paths of files that are missing, differ, or should not be there. */
+/** Returns the paths of files that are missing, different or obsolete. */
 export async function oldFiles(folder: string, files: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const there = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const held = there.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -121,6 +121,7 @@ export async function oldFiles(folder: string, files: ReadonlyMap<string, string
   return old.sort()
 }
 
+/** Writes the files of the chart, and removes obsolete ones. */
 export async function writeChart(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   for (const [path, text] of files) {

@@ -5,21 +5,27 @@ import { type Command, EXIT_OK, type Input, UsageError } from '../command.js'
 import { ownVersion } from '../version/command.js'
 import { type Deployment, definitions, namespaceOf, workload, yamlOf } from './objects.js'
 
+/** The command `crosstie manifests`. */
 export const manifests: Command = {
   name: 'manifests',
   usage: 'crosstie manifests [--providers NAMES] [--namespace NAME] [--image IMAGE] [--replicas N] [--shards N]',
-  summary: 'Print all that a cluster needs to run the controllers, for kubectl apply.',
+  summary: 'Print the manifests that run the controllers in a cluster, for kubectl apply.',
   options: {
     ...providerOptions,
-    namespace: { type: 'string', value: 'NAME', help: 'Where the controllers run', default: 'crosstie-system' },
+    namespace: { type: 'string', value: 'NAME', help: 'The namespace of the controllers', default: 'crosstie-system' },
     image: {
       type: 'string',
       value: 'IMAGE',
-      help: 'What they run, built by deploy/Dockerfile (default crosstie:VERSION)',
+      help: 'The image, built by deploy/Dockerfile (default crosstie:VERSION)',
     },
-    replicas: { type: 'string', value: 'N', help: 'How many processes; one leads, the others wait', default: '2' },
-    shards: { type: 'string', value: 'N', help: 'Above 1: split the objects into N parts, and all work', default: '1' },
-    only: { type: 'string', value: 'PART', help: 'crds: just the kinds; workload: all but the kinds' },
+    replicas: { type: 'string', value: 'N', help: 'The number of processes; one leads, the others wait', default: '2' },
+    shards: {
+      type: 'string',
+      value: 'N',
+      help: 'Above 1: divide the objects into N shards, so that all processes work',
+      default: '1',
+    },
+    only: { type: 'string', value: 'PART', help: 'crds: only the definitions; workload: everything else' },
   },
   words: 0,
   async run({ values, out }) {
@@ -48,7 +54,7 @@ function namespaceFrom(values: Input['values']): string {
   const namespace = String(values['namespace'])
   const [problem] = isDNS1123Label(namespace)
   if (!problem) return namespace
-  throw new UsageError(`--namespace '${namespace}' is no name of a namespace: ${problem}`)
+  throw new UsageError(`--namespace '${namespace}' is not a valid namespace name: ${problem}`)
 }
 
 function count(values: Input['values'], name: string): number {

@@ -13,21 +13,21 @@ import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
 import type { ProviderRegistry } from '../../daemon/registry.js'
 import { clusterRole, commonRights, conversionRights, leaseRights, providerRights, role } from './rights.js'
 
-/** How the controllers run in a cluster. Numbers may be text that something else fills in. */
+/** The settings of the controllers in a cluster. Numbers may be template text. */
 export interface Deployment {
   readonly namespace: string
   readonly image: string
   readonly replicas: number | string
   readonly shards: number | string
-  /** What `--providers` says. */
+  /** The value of `--providers`. */
   readonly providers: string
 }
 
-/** Objects that belong together: a file of a chart. */
+/** Objects that belong together: one file of a chart. */
 export interface Part {
   readonly name: string
   readonly objects: readonly KubeObject[]
-  /** Only when this provider is wanted. */
+  /** The provider that the objects are for. Absent: all. */
   readonly provider?: string
 }
 
@@ -37,7 +37,7 @@ const CONVERSION_PORT = 9443
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/component': 'controllers' }
 const matchLabels = labels
 
-/** The kinds that a control plane brings: those of everybody, and those of each provider. */
+/** Returns the definitions that a control plane installs: common ones, and those of each provider. */
 export function definitions({ providers, claims }: ProviderRegistry, namespace: string): readonly Part[] {
   const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
   const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
@@ -52,7 +52,7 @@ export function definitions({ providers, claims }: ProviderRegistry, namespace: 
 }
 
 function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): readonly KubeObject[] {
-  // The controllers write into it what their certificate is signed by.
+  // The controllers write the CA of their certificate into it.
   const conversion = { service: { namespace, name: CONVERSION_SERVICE, port: CONVERSION_PORT } }
   const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
   return [
@@ -62,11 +62,12 @@ function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): rea
   ]
 }
 
+/** Returns the Namespace of the controllers. */
 export function namespaceOf({ namespace }: Deployment): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { ...labels } } }
 }
 
-/** All that runs the controllers, beside the namespace and the kinds. */
+/** Returns all objects that run the controllers, except the namespace and the definitions. */
 export function workload({ providers, kinds, claims }: ProviderRegistry, deployment: Deployment): readonly Part[] {
   const { namespace } = deployment
   const account = { name: NAME, namespace }
@@ -139,7 +140,7 @@ function container({ image, shards, providers }: Deployment, converts: boolean):
     image,
     args: [
       'controllers',
-      // They come with these manifests, so that the controllers need no right to change kinds.
+      // The manifests contain the definitions, so that the controllers need no permission to change them.
       '--skip-definitions',
       '--namespace=$(POD_NAMESPACE)',
       `--providers=${providers}`,
@@ -170,7 +171,7 @@ function service(deployment: Deployment): KubeObject {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { ...metadataIn(deployment), name: `${NAME}-metrics`, annotations },
-    // Each process counts for itself, so each has an address of its own.
+    // Each process has its own metrics, so each has its own address.
     spec: { clusterIP: 'None', selector: matchLabels, ports: [{ name: 'metrics', port: PORT, targetPort: 'metrics' }] },
   }
 }
@@ -180,7 +181,7 @@ const conversionArgs = [
   `--conversion-service=${CONVERSION_SERVICE}:${CONVERSION_PORT}`,
 ]
 
-/** How the API server reaches those who convert, and their right to say what to trust. */
+/** Returns the Service of the conversion webhook, and the permission to write its CA into definitions. */
 function conversionObjects(deployment: Deployment, kinds: readonly ManagedKind[]): readonly KubeObject[] {
   const ports = [{ name: 'conversions', port: CONVERSION_PORT, targetPort: 'conversions' }]
   const account = { name: NAME, namespace: deployment.namespace }
@@ -189,7 +190,7 @@ function conversionObjects(deployment: Deployment, kinds: readonly ManagedKind[]
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { ...metadataIn(deployment), name: CONVERSION_SERVICE },
-      // Who waits to lead, or for the API to serve all kinds, converts as well.
+      // Processes that wait for leadership or for definitions convert too.
       spec: { selector: matchLabels, ports, publishNotReadyAddresses: true },
     },
     ...clusterRole(CONVERSION_SERVICE, account, { rules: conversionRights(kinds) }, labels),
@@ -201,12 +202,12 @@ function disruptionBudget(deployment: Deployment): KubeObject {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: metadataIn(deployment),
-    // All but one: it also lets a node go when there is but one.
+    // At most one at a time, which also allows draining a node with a single replica.
     spec: { maxUnavailable: 1, selector: { matchLabels } },
   }
 }
 
-/** Objects as documents of one file. */
+/** Formats objects as YAML documents of one file. */
 export function yamlOf(objects: readonly KubeObject[]): string {
   return objects.map((object) => encodeYaml(object as unknown as Json)).join('---\n')
 }

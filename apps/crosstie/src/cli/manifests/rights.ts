@@ -8,35 +8,35 @@ import {
   reservationType,
 } from '@crosstie/resources'
 
-/** What a role lets one do. */
+/** A rule of a role. */
 export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
-  /** Absent: all objects. */
+  /** The names of objects. Absent: all objects. */
   readonly resourceNames?: readonly string[]
 }
 
 const SEE = ['get', 'list', 'watch']
 const KEEP = [...SEE, 'create', 'update', 'patch', 'delete']
 
-/** What controllers need whatever the providers are: claims, aggregates, Secrets and events. */
+/** Returns the permissions that controllers need for every provider: claims, aggregates, Secrets and events. */
 export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
   const types = claims.map(({ type }) => type)
   return [
     ...rules(types, [...SEE, 'update', 'patch']),
     ...rules([aggregateType], KEEP),
     ...rules([aggregateClassType], SEE),
-    // A reservation is never changed.
+    // Reservations are never updated.
     ...rules([reservationType], [...SEE, 'create', 'delete']),
     ...behind([...types, aggregateType]),
-    // Connection Secrets are in namespaces that nobody knows beforehand. None is deleted: they go with their owners.
+    // Connection Secrets are in namespaces that are not known beforehand. They are deleted with their owners.
     { apiGroups: [''], resources: ['secrets'], verbs: [...SEE, 'create', 'update', 'patch'] },
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   ]
 }
 
-/** What the kinds of one provider need. */
+/** Returns the permissions that the kinds of one provider need. */
 export function providerRights({ kinds, rights = [] }: Provider): readonly Rule[] {
   const queries = kinds.flatMap(({ query }) => (query ? [query.type] : []))
   const configs = [...new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))]
@@ -56,14 +56,14 @@ export function providerRights({ kinds, rights = [] }: Provider): readonly Rule[
   ]
 }
 
-/** Those who convert versions of kinds say in the definitions of these, and of no others, what to trust. */
+/** Returns the permission to write the CA into the definitions of converted kinds. */
 export function conversionRights(kinds: readonly ManagedKind[]): readonly Rule[] {
   const resourceNames = kinds.map(({ type }) => groupResource(type))
   const resources = ['customresourcedefinitions']
   return [{ apiGroups: ['apiextensions.k8s.io'], resources, resourceNames, verbs: ['get', 'patch'] }]
 }
 
-/** Who leads and who works on which shard, in one namespace. */
+/** The permissions for leader election and shards in one namespace. */
 export const leaseRights: readonly Rule[] = [
   {
     apiGroups: ['coordination.k8s.io'],
@@ -74,13 +74,13 @@ export const leaseRights: readonly Rule[] = [
 
 const typesOf = (kinds: readonly ManagedKind[]): readonly ResourceType[] => kinds.map(({ type }) => type)
 
-/** The status is written apart; finalizers are what owners that block deletion need where that is enforced. */
+/** Returns rules for status and finalizers. Clusters that enforce blockOwnerDeletion need the latter. */
 function behind(types: readonly ResourceType[]): readonly Rule[] {
   const part = (name: string) => types.map((type) => ({ ...type, resource: `${type.resource}/${name}` }))
   return [...rules(part('status'), ['update', 'patch']), ...rules(part('finalizers'), ['update'])]
 }
 
-/** One rule for each group. */
+/** Returns one rule per group. */
 function rules(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
   const groups = [...new Set(types.map(({ group }) => group))].sort()
   return groups.map((group) => ({
@@ -97,7 +97,7 @@ interface Account {
 
 const RBAC = { apiVersion: 'rbac.authorization.k8s.io/v1' }
 
-/** A role of the whole cluster and its binding to the account. */
+/** Returns a ClusterRole and its binding to the account. */
 export function clusterRole(name: string, to: Account, what: object, labels: Labels): readonly KubeObject[] {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
   return [
@@ -106,7 +106,7 @@ export function clusterRole(name: string, to: Account, what: object, labels: Lab
   ]
 }
 
-/** The same in one namespace. */
+/** Returns a Role and its binding to the account. */
 export function role(name: string, to: Account, what: object, labels: Labels): readonly KubeObject[] {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
   const metadata = { name, namespace: to.namespace, labels }

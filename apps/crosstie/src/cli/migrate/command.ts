@@ -8,20 +8,19 @@ import { painted, table } from '../shared/table.js'
 
 const formats = ['table', 'json']
 
+/** The command `crosstie migrate`. */
 export const migrate: Command = {
   name: 'migrate',
   usage: 'crosstie migrate [FILE...] [--yes]',
-  summary: 'Write managementPolicy and deletionPolicy as managementPolicies: in files, or without any in live objects.',
-  details: `Nothing is changed without --yes. A live object is paused before and resumed after; what an
-interrupted run left paused, the next one finishes. Nothing happens to external resources: the new
-words mean what the old ones did.`,
+  summary: 'Convert managementPolicy and deletionPolicy to managementPolicies, in files or in live objects.',
+  details: `Nothing is changed without --yes. A live object is paused during the change. A later run continues\nan interrupted one. External resources are not affected: the new fields have the same meaning.`,
   examples: [
-    { does: 'What would be done to the objects of the server', line: 'crosstie migrate' },
+    { does: 'Show what would change on the server', line: 'crosstie migrate' },
     { does: 'Do it', line: 'crosstie migrate --yes' },
-    { does: 'Rewrite manifests in place, comments and all', line: 'crosstie migrate --yes infrastructure/*.yaml' },
+    { does: 'Rewrite manifests in place and keep comments', line: 'crosstie migrate --yes infrastructure/*.yaml' },
   ],
   options: {
-    yes: { type: 'boolean', short: 'y', help: 'Do it; otherwise it is only told what would be done' },
+    yes: { type: 'boolean', short: 'y', help: 'Perform the changes; otherwise they are only shown' },
     ...outputOptions(...formats),
     ...accessOptions,
   },
@@ -49,7 +48,7 @@ async function migrateObjects(input: Input, format: string): Promise<number> {
   )
   const failed = all.filter(({ outcome }) => outcome === 'failed')
   if (format === 'json') out(encoded('json', { dryRun, objects: all.map(forPrograms) }))
-  else if (all.length === 0) out('All objects have managementPolicies already.')
+  else if (all.length === 0) out('All objects have managementPolicies.')
   else {
     for (const line of table(painted(paint, [['OBJECT', 'BEFORE', 'AFTER', 'OUTCOME'], ...all.map(row)]))) out(line)
     out('')
@@ -60,10 +59,10 @@ async function migrateObjects(input: Input, format: string): Promise<number> {
   return failed.length > 0 ? EXIT_FAILED : EXIT_OK
 }
 
-/** The line below, while one waits. What takes time stands first: a narrow terminal shows no more. */
+/** Returns the progress line. The counts come first, since a narrow terminal cuts the line. */
 export function howFar({ type, name, kind, kinds, objects }: Looked, found: number, dryRun: boolean): string {
   const done = `${found} ${dryRun ? 'to migrate' : 'migrated'}`
-  return `${objects} looked at, ${done}; kind ${kind} of ${kinds}: ${objectName(type, name)}`
+  return `${objects} checked, ${done}; kind ${kind} of ${kinds}: ${objectName(type, name)}`
 }
 
 const nameOf = ({ type, name, namespace }: Migration): string =>

@@ -7,31 +7,33 @@ import { listAll } from '../shared/objects.js'
 import { objectName } from '../shared/output.js'
 
 const options: Command['options'] = {
-  'with-parts': { type: 'boolean', help: 'Also all that was made for a claim or an aggregate' },
+  'with-parts': { type: 'boolean', help: 'Include all resources of a claim or an aggregate' },
   ...namespaceOptions,
   ...accessOptions,
 }
 
+/** The command `crosstie pause`. */
 export const pause: Command = {
   name: 'pause',
   usage: 'crosstie pause KIND/NAME... [--with-parts]',
-  summary: 'Leave objects and what they stand for alone, until resumed.',
-  details: `Sets the annotation ${annotations.paused}. Nothing is observed, created, changed or deleted meanwhile.`,
+  summary: 'Stop reconciling objects until they are resumed.',
+  details: `Sets the annotation ${annotations.paused}. Paused objects are not observed, created, changed or deleted.`,
   examples: [
-    { does: 'A claim and everything below it', line: 'crosstie pause postgresqlinstance/app --with-parts' },
-    { does: 'All that is managed, before something risky', line: 'crosstie pause managed' },
+    { does: 'A claim and all its resources', line: 'crosstie pause postgresqlinstance/app --with-parts' },
+    { does: 'All managed resources', line: 'crosstie pause managed' },
   ],
   options,
   completes: 'objects',
   run: (input) => mark(input, true),
 }
 
+/** The command `crosstie resume`. */
 export const resume: Command = {
   name: 'resume',
   usage: 'crosstie resume KIND/NAME... [--with-parts]',
-  summary: 'Look after paused objects again.',
-  details: `Takes the annotation ${annotations.paused} away.`,
-  examples: [{ does: 'All that is managed', line: 'crosstie resume managed' }],
+  summary: 'Reconcile paused objects again.',
+  details: `Removes the annotation ${annotations.paused}.`,
+  examples: [{ does: 'All managed resources', line: 'crosstie resume managed' }],
   options,
   completes: 'objects',
   run: (input) => mark(input, false),
@@ -58,8 +60,8 @@ async function mark(input: Input, paused: boolean): Promise<number> {
     await api.client.patch(kind, { name, ...(namespace ? { namespace } : {}) }, { type: 'merge', patch })
     out(`${label} ${paused ? 'paused' : 'resumed'}`)
   }
-  if (all.length === 0) out(`There are none to ${paused ? 'pause' : 'resume'}.`)
-  if (paused && all.length > 0) out(`Look after them again with: crosstie resume ${words.join(' ')}${withParts(input)}`)
+  if (all.length === 0) out(`No object to ${paused ? 'pause' : 'resume'} was found.`)
+  if (paused && all.length > 0) out(`Resume them with: crosstie resume ${words.join(' ')}${withParts(input)}`)
   return EXIT_OK
 }
 

@@ -7,25 +7,23 @@ import { planFor, planningOptions } from './planning.js'
 
 const formats = ['text', 'json', 'yaml']
 
+/** The command `crosstie plan`. */
 export const plan: Command = {
   name: 'plan',
   usage: 'crosstie plan -f FILE|KIND/NAME...|--all [--delete] [-o FORMAT]',
-  summary: 'Tell what would be done to external resources, field by field, without doing anything.',
-  details: `The reconciler itself is asked, in this process, with the credentials of the ProviderConfigs. External
-resources are looked at; nothing is written to them, to the server, or to its events. For a claim it
-is told which class is chosen, and what becomes of all that would be made. A plan that was saved with
--o json can be approved with 'crosstie approve'.`,
+  summary: 'Show the changes of external resources, field by field, without performing them.',
+  details: `Runs the reconciler in this process, with the credentials of the ProviderConfigs. External resources\nare only observed. Nothing is written to them, to the server or to its events. The plan of a claim\ncontains the chosen class and all resources that would be created. A plan that was saved with\n-o json can be approved with 'crosstie approve'.`,
   examples: [
-    { does: 'What applying a folder would do', line: 'crosstie plan -f infrastructure/' },
-    { does: 'What the control plane would do next to one resource', line: 'crosstie plan vpc/main' },
-    { does: 'What deleting it would do', line: 'crosstie plan vpc/main --delete' },
-    { does: 'Fail a pipeline when anything would change', line: 'crosstie plan --all > /dev/null' },
+    { does: 'The changes of applying a folder', line: 'crosstie plan -f infrastructure/' },
+    { does: 'The next changes of one resource', line: 'crosstie plan vpc/main' },
+    { does: 'The changes of deleting it', line: 'crosstie plan vpc/main --delete' },
+    { does: 'Fail a pipeline if there are changes', line: 'crosstie plan --all > /dev/null' },
   ],
   options: { ...planningOptions, ...outputOptions(...formats) },
   exits: {
-    [EXIT_OK]: 'nothing would be done',
-    [EXIT_FAILED]: 'something cannot be planned for',
-    [EXIT_CHANGES]: 'something would be done',
+    [EXIT_OK]: 'there are no changes',
+    [EXIT_FAILED]: 'at least one resource cannot be planned',
+    [EXIT_CHANGES]: 'there are changes',
   },
   completes: 'objects',
   async run(input) {

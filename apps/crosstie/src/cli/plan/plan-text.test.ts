@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PlannedResource, planOf } from '@crosstie/resources'
-import { paintFor, plain, withoutColours } from '../shared/terminal.js'
+import { paintFor, plain, withoutColors } from '../shared/terminal.js'
 import { planText } from './plan-text.js'
 
 const resource = (more: Partial<PlannedResource>): PlannedResource => ({
@@ -43,7 +43,7 @@ const cases: Record<string, { because: string; given: Partial<PlannedResource>; 
     ],
   },
   Suppressed: {
-    because: 'what is not done is told, with the reason',
+    because: 'a change that is not performed is shown with the reason',
     given: {
       suppressed: [
         { action: 'update', because: 'the policies do not allow Update', fields: [{ path: 'size', from: 9, to: 3 }] },
@@ -75,8 +75,8 @@ for (const [name, { because, given, want }] of Object.entries(cases)) {
   test(`the text of a plan: ${name}: ${because}`, () => {
     const lines = planText(planOf([resource(given)]), plain)
     assert.deepEqual(lines.slice(0, -1).filter(Boolean), want)
-    const coloured = planText(planOf([resource(given)]), paintFor(true))
-    assert.deepEqual(coloured.map(withoutColours), lines, 'colours change nothing else')
+    const colored = planText(planOf([resource(given)]), paintFor(true))
+    assert.deepEqual(colored.map(withoutColors), lines, 'colors change nothing else')
   })
 }
 

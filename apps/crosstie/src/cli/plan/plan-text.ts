@@ -28,7 +28,7 @@ const words: Readonly<Record<PlannedResource['outcome'], string>> = {
   error: 'cannot be planned for',
 }
 
-/** A plan for people: what changes, field by field, and one line over all. */
+/** Formats a plan for people: the changes by field, and a summary. */
 export function planText(plan: Plan, paint: Paint): readonly string[] {
   const shown = plan.resources.filter((each) => !isQuiet(each))
   return [
@@ -58,9 +58,9 @@ function resourceText(resource: PlannedResource, paint: Paint): readonly string[
   const name = `${resource.kind.toLowerCase()}.${group}/${resource.name}`
   const known = externalName && externalName !== resource.name ? ` (${externalName.replace(/^\((.*)\)$/, '$1')})` : ''
   const why = outcome === 'wait' ? `: ${because}` : error ? `: ${error}` : ''
-  const told = paintSign(paint, signs[outcome])(`${signs[outcome]} ${name}`)
+  const heading = paintSign(paint, signs[outcome])(`${signs[outcome]} ${name}`)
   return [
-    `${told}${known} ${words[outcome]}${why}`,
+    `${heading}${known} ${words[outcome]}${why}`,
     ...steps.flatMap((step) => stepText(step, paint)),
     ...suppressed.flatMap((step) => suppressedText(step, paint)),
     ...approvalText(resource, paint),

@@ -37,22 +37,22 @@ import type { ServedKind } from '../shared/kinds.js'
 import { type Manifest, readManifests } from '../shared/manifests.js'
 import { listAll } from '../shared/objects.js'
 
-/** What every command that plans can be told. */
+/** Options of every command that plans. */
 export const planningOptions: Command['options'] = {
   filename: {
     type: 'string',
     short: 'f',
     multiple: true,
     value: 'FILE',
-    help: 'Plan for these manifests, as if they were applied: a file, a folder, or - (repeatable)',
+    help: 'Plan these manifests as if they were applied: a file, a folder, or - (repeatable)',
   },
-  all: { type: 'boolean', help: 'Plan for every managed resource' },
+  all: { type: 'boolean', help: 'Plan every managed resource' },
   delete: { type: 'boolean', help: 'Plan as if the objects were deleted' },
-  force: { type: 'boolean', help: 'With -f: take over fields that somebody else applied' },
+  force: { type: 'boolean', help: 'With -f: take over fields that another manager applied' },
   'field-manager': {
     type: 'string',
     value: 'NAME',
-    help: 'With -f: whose fields those of new objects are',
+    help: 'With -f: the field manager of new objects',
     default: 'crosstie',
   },
   ...namespaceOptions,
@@ -61,12 +61,12 @@ export const planningOptions: Command['options'] = {
   ...accessOptions,
 }
 
-/** A plan for what the command line names. Nothing is changed anywhere. */
+/** Computes a plan for the objects of the command line. Changes nothing. */
 export async function planFor(input: Input, api: Api): Promise<Plan> {
   const { values, words, signal, progress } = input
   const files = textsOf(values, 'filename')
   const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
-  if (ways !== 1) throw new UsageError('say what to plan for: -f FILE, KIND/NAME, KIND, or --all')
+  if (ways !== 1) throw new UsageError('name what to plan: -f FILE, KIND/NAME, KIND, or --all')
   const registry = await loadRegistry(providersOf(values))
   const world = new Imagination(api.client)
   const scene: Scene = { input, api, world, registry }
@@ -86,7 +86,7 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
     features: featuresOf(values),
     budgets: callBudgets(),
   }
-  const { resources } = await progress.during(`looking at ${subjects.length} external resources`, () =>
+  const { resources } = await progress.during(`observing ${subjects.length} external resources`, () =>
     plan(options, subjects, signal),
   )
   return planOf(
@@ -95,7 +95,10 @@ export async function planFor(input: Input, api: Api): Promise<Plan> {
   )
 }
 
-/** The control plane may have been started with fewer providers than are known here; what it does not serve meets no claim. */
+/**
+ * Returns the bindings whose kinds are served. The control plane may run with fewer providers than this process
+ * knows.
+ */
 async function servedBindings(api: Api, { bindings }: ProviderRegistry): Promise<ProviderRegistry['bindings']> {
   const served = new Set((await api.kinds()).all.map(groupResource))
   return bindings.filter(({ managed: { type, classType } }) =>
@@ -103,7 +106,7 @@ async function servedBindings(api: Api, { bindings }: ProviderRegistry): Promise
   )
 }
 
-/** Each object once, as it was named first. */
+/** Removes repeated objects. The first one wins. */
 function distinct(subjects: readonly Subject[]): readonly Subject[] {
   const seen = new Set<string>()
   return subjects.filter(({ kind, key }) => {
@@ -124,7 +127,7 @@ type Mutable<T> = T extends readonly (infer E)[] ? E[] : never
 interface Chosen {
   readonly subjects: readonly Subject[]
   readonly claims: readonly { readonly kind: ClaimKind; readonly key: ObjectKey }[]
-  /** Those that cannot even be planned for. */
+  /** Resources that cannot be planned. */
   readonly failed: readonly PlannedResource[]
 }
 
@@ -132,7 +135,7 @@ function kindOf<K extends { readonly type: ResourceType }>(kinds: readonly K[], 
   return kinds.find(({ type }) => groupKind(type) === groupKind(served))
 }
 
-/** The objects that the words of the command line mean. */
+/** Returns the objects that the command line names. */
 async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
   const { values, words, signal } = input
   const { kinds: managed } = registry
@@ -151,13 +154,13 @@ async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
       continue
     }
     if (!kind) {
-      // A word such as `managed` may mean kinds of providers that are not ours to plan for.
+      // A word such as `managed` may include kinds of other providers.
       if (name === undefined && (targets.length > 1 || values['all'])) {
         if (isManaged(served)) strange.push(served)
         continue
       }
-      const from = 'only managed resources and claims of the providers of --providers can be planned for'
-      throw new UsageError(`${served.kind} (${served.group || 'core'}) cannot be planned for: ${from}`)
+      const from = 'only managed resources and claims of the providers of --providers can be planned'
+      throw new UsageError(`${served.kind} (${served.group || 'core'}) cannot be planned: ${from}`)
     }
     if (name === undefined) {
       const objects = await listAll(api.client, kind.type, { signal })
@@ -172,20 +175,20 @@ async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
   return { subjects, claims, failed: [] }
 }
 
-/** Aggregates only hold others together. */
+/** Reports whether a kind is managed. Aggregates only group others. */
 const isManaged = (served: ServedKind): boolean =>
   served.categories.includes('managed') && groupResource(served) !== groupResource(aggregateType)
 
-/** That nothing is planned for must not look as if nothing would be done. */
+/** Prints the kinds that are not planned, so that they do not appear as unchanged. */
 async function tellOfStrange({ signal, err }: Input, { client }: Api, strange: readonly ServedKind[]): Promise<void> {
   for (const served of strange) {
-    // Whoever may not see them knows that others look after them.
+    // Without permission to list them, nothing is printed.
     const { length = 0 } = (await listAll(client, served, { signal }).catch(ignoring(isForbidden))) ?? {}
     if (length > 0) err(`Not in the plan: ${length} ${groupResource(served)}. Name their provider with --providers.`)
   }
 }
 
-/** What manifests would make of the objects, in the order in which they need each other. */
+/** Returns the objects that manifests would create or change, in the order of their dependencies. */
 async function applied({ input, api, world, registry }: Scene, manifests: readonly Manifest[]): Promise<Chosen> {
   const { values, signal } = input
   const kinds = await api.kinds()
@@ -195,7 +198,7 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
   const how = { force: values['force'] === true, fieldManager: String(values['field-manager']), signal }
   for (const { object, source } of inOrder(manifests)) {
     const served = kinds.of(object)
-    if (!served) throw new UsageError(`${source}: the server has no ${object.kind} of ${object.apiVersion}`)
+    if (!served) throw new UsageError(`${source}: the server does not serve ${object.kind} in ${object.apiVersion}`)
     const kind = kindOf(registry.kinds, served)
     const claim = kindOf(registry.claims, served)
     const wanted = placed(object, served.namespaced ? api.namespace : undefined)
@@ -207,7 +210,7 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
       if (claim) claims.push({ kind: claim, key: keyOf(after.metadata) })
     } catch (error) {
       signal.throwIfAborted()
-      // Its namespace is in the same files: it can be imagined, but nobody has checked it.
+      // The namespace is in the same files, so that the object cannot be validated yet.
       if (!kind && isNotFound(error)) world.imagine(served, wanted)
       else if (kind) failed.push(failedPlan(kind, keyOf(wanted.metadata), `${source}: ${withAdvice(error)}`))
       else throw new Error(`${source}: ${object.kind} ${object.metadata.name}: ${messageOf(error)}`, { cause: error })
@@ -216,7 +219,7 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
   return { subjects, claims, failed }
 }
 
-const UNKNOWN_PROVIDER = 'its provider is none of --providers: name it there, too'
+const UNKNOWN_PROVIDER = 'its provider is not in --providers: add it there'
 
 function withAdvice(error: unknown): string {
   const advice = adviceFor(error)

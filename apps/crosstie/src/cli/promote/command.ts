@@ -24,10 +24,11 @@ const POLICIES = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*'
 const AT_ONCE = 8
 const LOOK_MS = 250
 
+/** The command `crosstie promote`. */
 export const promote: Command = {
   name: 'promote',
   usage: 'crosstie promote KIND/NAME... | -f FILE|FOLDER [--dry-run] [--policies LIST]',
-  summary: 'Make observed resources managed. External resources only get ownership tags.',
+  summary: 'Manage observed resources. External resources only get ownership tags.',
   details: `Copies the observed values into spec.forProvider, plans the result against the provider, and changes
 the object only when the plan leaves the external resource as it is. The one exception are missing
 ownership tags (crossplane-kind, crossplane-name, ...): the controllers add them, and the
@@ -35,8 +36,8 @@ output shows them. An object with any other difference is refused, and the diffe
 Each object is changed by one write, so an interrupted run can be repeated. Objects that are managed
 already stay as they are.`,
   examples: [
-    { does: 'What would change', line: 'crosstie promote vpc/main --dry-run' },
-    { does: 'All that was discovered', line: 'crosstie promote -f imported/' },
+    { does: 'Show what would change', line: 'crosstie promote vpc/main --dry-run' },
+    { does: 'All discovered resources', line: 'crosstie promote -f imported/' },
     {
       does: 'Manage it, but never delete it',
       line: 'crosstie promote vpc/main --policies Observe,Create,Update,LateInitialize',
@@ -44,21 +45,26 @@ already stay as they are.`,
   ],
   options: {
     filename: { type: 'string', short: 'f', multiple: true, value: 'FILE', help: 'The objects of a file or a folder' },
-    'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing' },
-    policies: { type: 'string', value: 'LIST', help: 'What may be done from now on', default: '*' },
-    timeout: { type: 'string', value: 'DURATION', help: 'How long to wait until it was observed', default: '60s' },
+    'dry-run': { type: 'boolean', help: 'Show changes without performing them' },
+    policies: { type: 'string', value: 'LIST', help: 'The management policies from now on', default: '*' },
+    timeout: {
+      type: 'string',
+      value: 'DURATION',
+      help: 'How long to wait until the resource is observed',
+      default: '60s',
+    },
     output: {
       type: 'string',
       short: 'o',
       value: 'WHERE',
-      help: 'What changed, json, the new manifests as yaml, or where to write them: a file.yaml or a folder/',
+      help: 'The changes, json, the new manifests as yaml, or a path: a file.yaml or a folder/',
       default: 'table',
     },
-    force: { type: 'boolean', help: 'Write over files that say something else' },
+    force: { type: 'boolean', help: 'Overwrite files with different content' },
     ...providerOptions,
     ...accessOptions,
   },
-  exits: { 1: 'at least one was refused; the others are promoted' },
+  exits: { 1: 'at least one object was rejected; the others are promoted' },
   completes: 'objects',
   async run(input) {
     const { values, signal, progress, out, err } = input
@@ -81,7 +87,7 @@ already stay as they are.`,
     await show(input, where, done)
     const count = (outcome: Promotion['outcome']) => done.filter((each) => each.outcome === outcome).length
     const verb = dryRun ? `${count('ready')} would be promoted` : `${count('promoted')} promoted`
-    // What a program reads is for it alone.
+    // Output for programs contains only data.
     const say = where.to === 'json' || where.to === 'yaml' ? err : out
     say(`${verb}, ${count('already')} managed already, ${count('refused')} refused.`)
     return count('refused') > 0 ? EXIT_FAILED : EXIT_OK
@@ -93,13 +99,13 @@ type Subject = Pick<Promotion, 'kind' | 'name'>
 function policiesOf(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !POLICIES.includes(name))
-  if (unknown !== undefined) throw new UsageError(`there is no policy '${unknown}': choose from ${POLICIES.join(', ')}`)
+  if (unknown !== undefined) throw new UsageError(`unknown policy '${unknown}': choose from ${POLICIES.join(', ')}`)
   return [...new Set(names)]
 }
 
 async function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): Promise<readonly Subject[]> {
   const files = textsOf(values, 'filename')
-  if (files.length === 0 && words.length === 0) throw new UsageError('say which objects, as KIND/NAME or with -f FILE')
+  if (files.length === 0 && words.length === 0) throw new UsageError('name objects as KIND/NAME or with -f FILE')
   const named = words.map((word) => {
     const [kind = '', name = '', ...more] = word.split('/')
     if (!kind || !name || more.length > 0) throw new UsageError(`'${word}' is not KIND/NAME, such as vpc/main`)
@@ -120,7 +126,7 @@ async function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[
 
 const groupOf = ({ apiVersion }: KubeObject): string => parseApiVersion(apiVersion)?.group ?? ''
 
-/** An object that was applied a moment ago is looked at soon; one that cannot be seen is refused for that. */
+/** Waits until an object is observed. An object that cannot be observed in time is rejected. */
 async function untilObserved(
   { client }: Api,
   { kind, name }: Subject,
@@ -173,7 +179,7 @@ async function show({ values, out, err, paint }: Input, where: Destination, done
   } else if (manifests.length > 0) out(asYaml(manifests).trimEnd())
 }
 
-/** What people keep of an object: what it should be, and which external resource it stands for. */
+/** Returns the manifest of an object: its desired state and its external name. */
 function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject {
   const { name, labels, annotations: notes = {} } = metadata
   const kept = Object.entries(notes).filter(([key]) => key === annotations.externalName)

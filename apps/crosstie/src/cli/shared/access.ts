@@ -5,41 +5,42 @@ import type { ObjectKey, ResourceType } from '@crosstie/kube'
 import { type Input, type Option, textOf } from '../command.js'
 import { type Kinds, readKinds } from './kinds.js'
 
-/** How commands reach a Kubernetes API: ours or any other. */
+/** Options of commands that use a Kubernetes API. */
 export const accessOptions: Readonly<Record<string, Option>> = {
   kubeconfig: {
     type: 'string',
     value: 'FILE',
-    help: 'How to reach the API (default $KUBECONFIG, .crosstie/kubeconfig, ~/.kube/config)',
+    help: 'The kubeconfig (default $KUBECONFIG, .crosstie/kubeconfig, ~/.kube/config)',
   },
-  context: { type: 'string', value: 'NAME', help: 'Which context of the kubeconfig (default its current one)' },
+  context: { type: 'string', value: 'NAME', help: 'The context of the kubeconfig (default its current one)' },
 }
 
-/** For commands about objects that may be in a namespace. */
+/** Options of commands for namespaced objects. */
 export const namespaceOptions: Readonly<Record<string, Option>> = {
   namespace: {
     type: 'string',
     short: 'n',
     value: 'NAME',
-    help: "Which namespace (default the kubeconfig's, or default)",
+    help: "The namespace (default the kubeconfig's, or default)",
   },
 }
 
-/** Where `crosstie up` writes it when it is not told otherwise. */
+/** The default path of the kubeconfig that `crosstie up` writes. */
 const OWN_KUBECONFIG = '.crosstie/kubeconfig'
 
-/** The Kubernetes API that a command talks to. */
+/** The Kubernetes API of a command. */
 export interface Api extends Disposable {
   readonly client: HttpClient
   readonly server: string
-  /** Where objects are that say nothing else. */
+  /** The default namespace. */
   readonly namespace: string
-  /** Asked for once. */
+  /** Returns the kinds of the server. They are read once. */
   kinds(): Promise<Kinds>
-  /** How an object is found: cluster-scoped ones have no namespace. */
+  /** Returns the key of an object. Cluster-scoped objects do not have a namespace. */
   keyOf(type: ResourceType, name: string): ObjectKey
 }
 
+/** Connects to the API that the command line, the environment or this folder defines. */
 export async function openApi({ values, err, signal, paint }: Input): Promise<Api> {
   const access = await accessOf(values)
   const warn = (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
@@ -58,7 +59,7 @@ export async function openApi({ values, err, signal, paint }: Input): Promise<Ap
   }
 }
 
-/** Where the API is that the command line, the environment or this folder means. */
+/** Returns the address and credentials of the API. */
 async function accessOf(values: Input['values']): Promise<Access> {
   const named = textOf(values, 'kubeconfig')
   const own = !named && !process.env['KUBECONFIG'] && existsSync(OWN_KUBECONFIG) ? OWN_KUBECONFIG : undefined

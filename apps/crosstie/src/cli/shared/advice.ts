@@ -1,14 +1,14 @@
 import { ConnectionError, NoAccessError } from '@crosstie/controller'
 import { findInChain, StatusError } from '@crosstie/kube'
 
-/** Could the server not be reached at all? */
+/** Reports whether the server could not be reached. */
 export const isUnreachable = (error: unknown): boolean =>
   findInChain(error, ConnectionError) !== undefined || findInChain(error, NoAccessError) !== undefined
 
-/** What somebody who sees the error can do next; undefined when the error says it all. */
+/** Returns the next step for an error, or undefined if the error contains it. */
 export function adviceFor(error: unknown): string | undefined {
   if (findInChain(error, NoAccessError)) {
-    return "Start a control plane with 'crosstie up', or say which one is meant with --kubeconfig FILE."
+    return "Start a control plane with 'crosstie up', or name one with --kubeconfig FILE."
   }
   const connection = findInChain(error, ConnectionError)
   if (connection) return adviceForConnection(connection)
@@ -24,13 +24,13 @@ function adviceForConnection(error: ConnectionError): string {
 }
 
 function adviceForStatus({ code, reason, message }: StatusError): string | undefined {
-  if (code === 401) return 'The server does not know who you are: use another kubeconfig, or renew its credentials.'
+  if (code === 401) return 'The server rejects the credentials: use another kubeconfig, or renew the credentials.'
   if (code === 403)
-    return "Ask whoever runs the server for a role that allows it; 'crosstie get clusterroles' lists them."
+    return "Ask the administrator of the server for a role that allows it; 'crosstie get clusterroles' lists them."
   if (reason === 'Conflict' && /conflict/.test(message) && /Apply failed/.test(message)) {
-    return '--force takes the fields over; or leave them out of the manifest and to whom they belong.'
+    return '--force takes the fields over; or remove them from the manifest.'
   }
-  if (reason === 'Conflict') return 'Somebody changed it in between: run the command again.'
+  if (reason === 'Conflict') return 'The object was changed concurrently: run the command again.'
   if (code === 429 || code === 503 || code === 504) return 'The server is busy or just starting: try again in a moment.'
   return undefined
 }

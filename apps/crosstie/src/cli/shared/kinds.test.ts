@@ -72,7 +72,7 @@ describe('finding a kind by its word', () => {
   }
 
   test('a word for several kinds lists them', () => {
-    const complaint = /'cluster' may be any of these.*\n {2}clusters\.eks\.aws\.crossplane\.io\n {2}clusters\.rds/
+    const complaint = /'cluster' is ambiguous; use one of.*\n {2}clusters\.eks\.aws\.crossplane\.io\n {2}clusters\.rds/
     assert.throws(() => kinds.one('cluster'), complaint)
   })
 
@@ -132,5 +132,5 @@ describe('naming objects', () => {
 test('what is not there may be of a kind with the same name', () => {
   assert.equal(kinds.namesakes(kinds.one('secret'), 'a'), '. Did you mean secret.example.org/a?')
   assert.equal(kinds.namesakes(kinds.one('vpc'), 'a'), '')
-  assert.equal(kinds.namesakes(kinds.one('event'), 'a'), '', 'two names of one thing are no choice')
+  assert.equal(kinds.namesakes(kinds.one('event'), 'a'), '', 'two names of one kind are not a suggestion')
 })

@@ -3,19 +3,19 @@ import { apiVersionOf, groupKind, groupResource, parseApiVersion, type ResourceT
 import { didYouMean } from '../../options/suggest.js'
 import { UsageError } from '../command.js'
 
-/** A kind that the server has, with all that people may call it. */
+/** A kind of the server, with its names. */
 export interface ServedKind extends ResourceType {
   readonly singular: string
   readonly shortNames: readonly string[]
-  /** Words that mean this kind among others, such as `managed`. */
+  /** Categories that include this kind, such as `managed`. */
   readonly categories: readonly string[]
   readonly verbs: readonly string[]
 }
 
-/** One object, by the words of the command line. */
+/** An object or a kind that the command line names. */
 export interface Target {
   readonly kind: ServedKind
-  /** Absent: all of the kind. */
+  /** The name. Absent: all objects of the kind. */
   readonly name?: string
 }
 
@@ -44,7 +44,7 @@ const DISCOVERY = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',')
 
-/** Asks the server which kinds it has, built-in ones and those that were brought to it. */
+/** Reads the kinds of the server, built-in and custom. */
 export async function readKinds(client: HttpClient, signal?: AbortSignal): Promise<Kinds> {
   const read = (path: string) =>
     client.read<DiscoveryList>(path, { accept: `${DISCOVERY},application/json`, ...(signal ? { signal } : {}) })
@@ -73,9 +73,9 @@ function kindsIn({ items = [] }: DiscoveryList): readonly ServedKind[] {
   )
 }
 
-/** The kinds of a server, found by what people call them. */
+/** The kinds of a server, by their names. */
 export class Kinds {
-  /** Every kind once, in the version that the server prefers. */
+  /** Every kind once, in the preferred version of the server. */
   readonly all: readonly ServedKind[]
   readonly #versions: readonly ServedKind[]
 
@@ -88,12 +88,12 @@ export class Kinds {
     })
   }
 
-  /** The kind that objects say they are of; undefined when the server does not have it. */
+  /** Returns the kind of an object, or undefined if the server does not serve it. */
   of({ apiVersion, kind }: { readonly apiVersion?: string; readonly kind?: string }): ServedKind | undefined {
     return this.#versions.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)
   }
 
-  /** The kind that a reference means, in whatever version it says. */
+  /** Returns the kind of a reference in any version. */
   ofAnyVersion({ apiVersion = '', kind }: { readonly apiVersion?: string; readonly kind?: string }) {
     const group = parseApiVersion(apiVersion)?.group
     return (
@@ -101,7 +101,10 @@ export class Kinds {
     )
   }
 
-  /** `vpc`, `vpcs`, `VPC`, a short name, `vpcs.ec2.aws.crossplane.io` or `vpcs.v1beta1.ec2.aws.crossplane.io`. */
+  /**
+   * Finds one kind: `vpc`, `vpcs`, `VPC`, a short name, `vpcs.ec2.aws.crossplane.io` or
+   * `vpcs.v1beta1.ec2.aws.crossplane.io`. Throws a usage error.
+   */
   one(word: string): ServedKind {
     const found = this.find(word)
     if (found) return found
@@ -114,7 +117,7 @@ export class Kinds {
     )
   }
 
-  /** One word for one kind, several with commas between, or a category such as `managed`. */
+  /** Finds kinds: one, several separated by commas, or a category such as `managed`. Throws a usage error. */
   some(word: string): readonly ServedKind[] {
     const kinds = word
       .split(',')
@@ -127,24 +130,27 @@ export class Kinds {
     return kinds
   }
 
-  /** Undefined when nothing is called so; throws when several are, and none of them is Kubernetes' own. */
+  /** Finds a kind. Returns undefined if no kind has the name. Throws if it is ambiguous and none is built in. */
   find(word: string): ServedKind | undefined {
     const asked = word.toLowerCase()
     const exact = this.#versions.find((kind) => namesWithVersion(kind).includes(asked))
     const candidates = exact ? [exact] : this.all.filter((kind) => namesOf(kind).includes(asked))
-    // What Kubernetes itself brings wins, as it does with kubectl; core before the rest.
+    // Built-in kinds win, as with kubectl; the core group first.
     const best = candidates.find(({ group }) => group === '') ?? candidates.find(({ group }) => isBuiltIn(group))
     if (best || candidates.length < 2) return best ?? candidates[0]
     const list = candidates.map((kind) => `  ${groupResource(kind)}`).join('\n')
-    throw new UsageError(`'${word}' may be any of these; say which:\n${list}`)
+    throw new UsageError(`'${word}' is ambiguous; use one of:\n${list}`)
   }
 
-  /** Only those that a category such as `managed` means. */
+  /** Returns only the kinds of a category such as `managed`. */
   within(category: string): Kinds {
     return new Kinds(this.#versions.filter(({ categories }) => categories.includes(category)))
   }
 
-  /** For an object that is not there: others of its name, of kinds that are called the same. Empty when there are none. */
+  /**
+   * Returns a suggestion for a missing object: objects of the same name of kinds with the same name. Empty if none
+   * exist.
+   */
   namesakes(kind: ServedKind, name: string): string {
     const others = this.all.filter(
       (each) => each.singular === kind.singular && each.group !== kind.group && !isBuiltIn(each.group),
@@ -153,15 +159,15 @@ export class Kinds {
     return named.length > 0 ? `. Did you mean ${named.join(' or ')}?` : ''
   }
 
-  /** All that can be said, for suggestions and completions. */
+  /** Returns all names, for suggestions and completions. */
   words(): readonly string[] {
     const categories = this.all.flatMap((kind) => kind.categories)
     return [...new Set([...this.all.flatMap(({ resource, singular }) => [resource, singular]), ...categories])]
   }
 
-  /** What `KIND`, `KIND NAME...` and `KIND/NAME...` mean. */
+  /** Parses `KIND`, `KIND NAME...` and `KIND/NAME...`. Throws a usage error. */
   targets(words: readonly string[]): readonly Target[] {
-    if (words.length === 0) throw new UsageError('say which kind, such as `managed`, or KIND/NAME')
+    if (words.length === 0) throw new UsageError('name a kind, such as `managed`, or KIND/NAME')
     if (words.some((word) => word.includes('/'))) return words.map((word) => this.#target(word))
     const [kinds, ...names] = words
     return this.some(kinds!).flatMap((kind) =>
@@ -169,7 +175,7 @@ export class Kinds {
     )
   }
 
-  /** The one object that `KIND/NAME` or `KIND NAME` means. */
+  /** Parses `KIND/NAME` or `KIND NAME`. Throws a usage error. */
   target(words: readonly string[]): Required<Target> {
     const { kind, name } = parseObject(words)
     return { kind: this.one(kind), name }
@@ -196,21 +202,20 @@ function namesWithVersion({ group, version, kind, resource, singular }: ServedKi
   return [resource, singular, kind.toLowerCase()].map((name) => `${name}.${version}${group && `.${group}`}`)
 }
 
-/** Groups of Kubernetes' own have no dot, or end in its domain; so do a few that it lends to others. */
+/** Reports whether a group belongs to Kubernetes: it has no dot, or ends in its domain. */
 export const isBuiltIn = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
-/** `VPC` among kinds of one group, `VPC.ec2.aws.crossplane.io` elsewhere: how people are told of a kind. */
+/** Returns the name of a kind for messages: `VPC`, or `VPC.ec2.aws.crossplane.io` if it is ambiguous. */
 export const kindName = (kind: ResourceType): string => groupKind(kind)
 
-/** `vpc/main` or `vpc main`. */
+/** Parses `vpc/main` or `vpc main`. */
 function parseObject(words: readonly string[]): { readonly kind: string; readonly name: string } {
   const [kind, name, ...more] = words.length === 1 ? words[0]!.split('/') : words
-  if (!kind || !name || more.length > 0)
-    throw new UsageError('which object? Say it as KIND/NAME, such as mysqlinstance/sql')
+  if (!kind || !name || more.length > 0) throw new UsageError('name an object as KIND/NAME, such as mysqlinstance/sql')
   return { kind, name }
 }
 
-/** `vpc`, `vpcs` or `vpcs.ec2.aws.crossplane.io`, in any case. */
+/** Reports whether a word names a kind, in any case: `vpc`, `vpcs` or `vpcs.ec2.aws.crossplane.io`. */
 export function isCalled({ kind, resource, group }: ResourceType, word: string): boolean {
   const asked = word.toLowerCase()
   const names = [kind.toLowerCase(), resource]

@@ -43,7 +43,7 @@ describe('reading manifests', () => {
     { because: 'a key twice', text: `${object('A', 'a')}kind: B\n`, says: /^f\.yaml:5: key "kind" already set/ },
     { because: 'no kind', text: 'apiVersion: v1\n', says: /^f\.yaml:1: the object has no kind/ },
     { because: 'no name', text: 'apiVersion: v1\nkind: Secret\n', says: /^f\.yaml:1: Secret has no metadata\.name/ },
-    { because: 'no object', text: '\n- 1\n', says: /^f\.yaml:2: this is no Kubernetes object, but a list/ },
+    { because: 'no object', text: '\n- 1\n', says: /^f\.yaml:2: not a Kubernetes object, but a list/ },
     {
       because: 'a generated name cannot be applied',
       text: 'apiVersion: v1\nkind: Secret\nmetadata: {generateName: x-}\n',

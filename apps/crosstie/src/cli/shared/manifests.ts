@@ -5,21 +5,21 @@ import { decodeYaml } from '@crosstie/apiserver/yaml'
 import { isObject, type Json, type KubeObject, messageOf } from '@crosstie/kube'
 import { UsageError } from '../command.js'
 
-/** An object that somebody wrote down, and where. */
+/** An object of a file, with its position. */
 export interface Manifest {
   readonly object: KubeObject
-  /** `claim.yaml:12`, or `-:1` for what came in. */
+  /** The position: `claim.yaml:12`, or `-:1` for stdin. */
   readonly source: string
 }
 
-/** The file is there but cannot be understood; the message says where and why. */
+/** A file that cannot be parsed. The message contains the position. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
 }
 
 const MANIFEST = /\.(ya?ml|json)$/
 
-/** Reads files, folders (with all below) and `-` for what is piped in. Throws when there is no object in any of them. */
+/** Reads files, folders (recursively) and `-` for stdin. Throws if they do not contain any object. */
 export async function readManifests(
   paths: readonly string[],
   readInput: () => Promise<string> = readStdin,
@@ -34,13 +34,14 @@ export async function readManifests(
   return manifests
 }
 
-/** As it comes: what is piped in may take its time, or be more than a pipe holds. */
+/** Reads stdin to its end. */
 async function readStdin(): Promise<string> {
-  if (process.stdin.isTTY) throw new UsageError('-f - reads what is piped in, and nothing is')
+  if (process.stdin.isTTY)
+    throw new UsageError('-f - reads stdin, which is a terminal: pipe manifests into the command')
   return await wholeText(process.stdin)
 }
 
-/** The manifests at a path, in the order of their names. */
+/** Returns the files of a path, sorted by name. */
 function filesAt(path: string): readonly string[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) throw new UsageError(`there is no file or folder ${path}`)
@@ -52,7 +53,7 @@ function filesAt(path: string): readonly string[] {
   return files.map((name) => join(path, name))
 }
 
-/** Every object of a text that may hold several documents, JSON or YAML. */
+/** Parses the objects of a text with one or more documents, JSON or YAML. Throws a ManifestError. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
   return documentsOf(text).flatMap(({ text: document, line }) => {
     const value = decode(document, file, line)
@@ -62,11 +63,11 @@ export function parseManifests(text: string, file: string): readonly Manifest[] 
 
 interface Document {
   readonly text: string
-  /** The line of the file that it begins on, from 1. */
+  /** The first line of the document in the file, from 1. */
   readonly line: number
 }
 
-/** At the start of a line this is never anything else, not even in a text of several lines. */
+/** Matches the separator of documents. Block scalars cannot contain it at the start of a line. */
 const SEPARATOR = /^---(?=[ \t\r\n]|$)/
 
 function documentsOf(text: string): readonly Document[] {
@@ -80,7 +81,7 @@ function documentsOf(text: string): readonly Document[] {
 
 const isEmpty = (text: string): boolean => /^(?:\s*(?:#.*)?(?:\r?\n|$))*$/.test(text)
 
-/** How many lines of comments and nothing stand before what a document says. */
+/** Returns the number of comment lines and empty lines before the content of a document. */
 function leadingLines(text: string): number {
   const lines = text.split('\n')
   return Math.max(
@@ -99,14 +100,14 @@ function decode(text: string, file: string, line: number): Json {
   }
 }
 
-/** The parser counts lines from where the document begins. */
+/** Converts a message of the parser, which counts lines from the start of the document. */
 function complaint(message: string, file: string, line: number): string {
   const [, at, why] = /^(?:yaml: )?line (\d+): (.*)/s.exec(message) ?? []
   return at ? `${file}:${line + Number(at) - 1}: ${why}` : `${file}:${line}: ${message.replace(/^yaml: /, '')}`
 }
 
 function objectsIn(value: Json, source: string): readonly Manifest[] {
-  if (!isObject(value)) throw new ManifestError(`${source}: this is no Kubernetes object, but ${nameOfValue(value)}`)
+  if (!isObject(value)) throw new ManifestError(`${source}: not a Kubernetes object, but ${nameOfValue(value)}`)
   const { apiVersion, kind, metadata, items } = value
   if (typeof apiVersion !== 'string' || !apiVersion) throw missing(source, 'apiVersion')
   if (typeof kind !== 'string' || !kind) throw missing(source, 'kind')

@@ -1,10 +1,10 @@
 import { type HttpClient, listParameters, pathOf } from '@crosstie/controller'
 import type { KubeObject, ListOptions, ObjectKey, ResourceType } from '@crosstie/kube'
 
-/** As many as a server likes to hand out at once. */
+/** The page size of lists. */
 const PAGE = 500
 
-/** All of a kind, a page at a time. */
+/** Lists all objects of a kind by pages. */
 export async function listAll<T extends KubeObject = KubeObject>(
   client: HttpClient,
   type: ResourceType,
@@ -19,7 +19,7 @@ export async function listAll<T extends KubeObject = KubeObject>(
   }
 }
 
-/** Objects as the server shows them to people: the columns are its own. */
+/** Objects as a table with the columns of the server. */
 export interface ServerTable {
   readonly columns: readonly { readonly name: string; readonly priority: number }[]
   readonly rows: readonly { readonly cells: readonly string[]; readonly namespace: string; readonly name: string }[]
@@ -37,7 +37,7 @@ interface TableAnswer {
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
-/** One object or all of a kind, as a table. */
+/** Reads one object or all objects of a kind as a table. */
 export async function readTable(
   client: HttpClient,
   type: ResourceType,

@@ -12,20 +12,21 @@ import {
 import { didYouMean } from '../../options/suggest.js'
 import { type Input, type Option, textOf, UsageError } from '../command.js'
 
-/** In which form people or programs get what a command found. */
+/** The output format of a command. */
 export interface Output {
   readonly format: string
-  /** Of `jsonpath=PATH`. */
+  /** The path of `jsonpath=PATH`. */
   readonly path: string
 }
 
-/** `-o`, with the formats that a command knows; the first one is what people get. */
+/** The option `-o` with the formats of a command. The first one is the default. */
 export function outputOptions(...formats: readonly string[]): Readonly<Record<string, Option>> {
   const [first, ...rest] = formats
   const help = `${[first, ...rest.slice(0, -1)].join(', ')} or ${rest.at(-1)}`
   return { output: { type: 'string', short: 'o', value: 'FORMAT', help, default: first! } }
 }
 
+/** Parses the value of `-o`. Throws a usage error. */
 export function outputOf(values: Input['values'], ...formats: readonly string[]): Output {
   const asked = textOf(values, 'output') ?? formats[0]!
   const [format = '', ...rest] = asked.split('=')
@@ -34,21 +35,21 @@ export function outputOf(values: Input['values'], ...formats: readonly string[])
   throw new UsageError(`-o takes ${formats.join(', ')}, not '${asked}'.${didYouMean(asked, known)}`)
 }
 
-/** The formats of everything that shows objects. */
+/** The formats of commands that show objects. */
 export const objectFormats = ['table', 'wide', 'name', 'json', 'yaml', 'jsonpath=PATH'] as const
 
-/** Stands before an integer that JSON.stringify cannot write; nobody has it in a text. */
+/** Marks an integer that JSON.stringify cannot write. Texts do not contain this private character. */
 const BIG = '\ue000'
 const BIG_INTEGER = new RegExp(`"${BIG}(-?\\d+)"`, 'g')
 
-/** A value for programs: JSON or YAML. Integers beyond 2^53 stay what they are. */
+/** Encodes a value as JSON or YAML. Integers beyond 2^53 stay exact. */
 export function encoded(format: string, value: unknown): string {
   if (format === 'yaml') return encodeYaml(value as Json).trimEnd()
   const marked = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${BIG}${each}` : each), 2)
   return marked.replace(BIG_INTEGER, '$1')
 }
 
-/** Objects for programs: one as it is, several as a list. Undefined for the formats that are for people. */
+/** Encodes objects for programs: a single one as it is, several as a list. Returns undefined for formats for people. */
 export function encodedObjects(
   { format, path }: Output,
   objects: readonly KubeObject[],
@@ -60,7 +61,7 @@ export function encodedObjects(
   return format === 'jsonpath' ? valuesAt(path, value) : encoded(format, value)
 }
 
-/** What is at a path, with spaces between: `{.spec.size}` as kubectl's users write it, or without braces. */
+/** Returns the values at a path, separated by spaces. The path may be in braces, as in kubectl. */
 export function valuesAt(path: string, value: unknown): string {
   if (!path) throw new UsageError("-o jsonpath takes a path, such as -o jsonpath='{.status.phase}'")
   try {
@@ -72,13 +73,13 @@ export function valuesAt(path: string, value: unknown): string {
   }
 }
 
-/** Who owns which field is of interest to almost nobody, and longer than all the rest. */
+/** Removes managedFields, which few readers need and which are longer than the rest. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
-/** `secret/login`, `vpc.ec2.aws.crossplane.io/main`: what any command takes again. */
+/** Returns the name of an object as commands accept it: `secret/login`, `vpc.ec2.aws.crossplane.io/main`. */
 export function objectName(type: ResourceType & { readonly singular?: string }, name: string): string {
   const resource = type.singular || type.kind.toLowerCase()
   return `${groupResource({ group: type.group, resource })}/${name}`

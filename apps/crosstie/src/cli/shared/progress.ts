@@ -1,6 +1,6 @@
 import { type Sink, safeForTerminal, shortened, widthOf } from './terminal.js'
 
-/** Shorter waits need no explanation. */
+/** Shorter waits are not shown, in milliseconds. */
 const PATIENCE_MS = 1_000
 const FRAME_MS = 100
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -8,16 +8,15 @@ const WIDTH = 80
 const ERASE = '\r\x1b[K'
 
 /**
- * One line at the bottom of a terminal that says what is being waited for, or
- * how things are. It goes away before anything else is printed and comes back
- * by itself; where nobody looks it is never shown.
+ * A status line at the bottom of a terminal. It is hidden before other output and shown again afterwards. Without a
+ * terminal it is never shown.
  */
 export class Progress {
   readonly #sink: Sink
-  /** Is there a terminal? */
+  /** Whether there is a terminal. */
   readonly shows: boolean
   #text = ''
-  /** Nothing is waited for: the text alone, at once. */
+  /** Whether the line shows a state and not a wait. */
   #resting = false
   #since = 0
   #frame = 0
@@ -29,7 +28,7 @@ export class Progress {
     this.shows = shows
   }
 
-  /** Runs a step; when it takes longer than a second, the line says what it is. */
+  /** Runs a step. After a second, the line shows the text. */
   async during<T>(text: string, step: () => Promise<T>): Promise<T> {
     const before = this.#text
     this.say(text)
@@ -41,13 +40,13 @@ export class Progress {
     }
   }
 
-  /** What is being waited for now. The line is shown from the first word that stands for longer than a second. */
+  /** Sets the text of the wait. The line is shown after a second. */
   say(text: string): void {
     if (this.#resting || !this.#timer) this.#since = Date.now()
     this.#begin(text, false)
   }
 
-  /** How things are, while nothing is being waited for. */
+  /** Shows a state while nothing is in progress. */
   rest(text: string): void {
     this.#begin(text, true)
   }
@@ -59,7 +58,7 @@ export class Progress {
     this.hide()
   }
 
-  /** Makes room for a line of something else. */
+  /** Hides the line before other output. */
   hide(): void {
     if (this.#shown === '') return
     this.#sink.write(ERASE)

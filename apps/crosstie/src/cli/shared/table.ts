@@ -1,6 +1,6 @@
 import { oneLine, type Paint, paintState, widthOf } from './terminal.js'
 
-/** Columns as wide as their widest cell, two spaces between, the last one as long as it is. */
+/** Formats rows as columns with two spaces between them. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const shown = rows.map((row) => row.map(oneLine))
   const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column] ?? '')))) ?? []
@@ -12,7 +12,7 @@ export function table(rows: readonly (readonly string[])[]): readonly string[] {
   )
 }
 
-/** The first row as a heading, and what is well or not well in its colour. */
+/** Formats rows with a heading and colored states. */
 export function painted(paint: Paint, rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
   return rows.map((row, i) => row.map((cell) => (i === 0 ? paint.bold(cell) : paintState(paint, cell))))
 }

@@ -3,9 +3,9 @@ import { mock, test } from 'node:test'
 import { closest } from '../../options/suggest.js'
 import { Progress } from './progress.js'
 import { painted, table } from './table.js'
-import { hasColours, paintFor, plain, safeForTerminal, shortened, withoutColours } from './terminal.js'
+import { hasColors, paintFor, plain, safeForTerminal, shortened, withoutColors } from './terminal.js'
 
-test('colours are for terminals, and for nobody who does not want them', () => {
+test('colors are for terminals, unless they are turned off', () => {
   const cases: readonly [string, boolean, Record<string, string>, boolean][] = [
     ['a terminal', true, {}, true],
     ['a file', false, {}, false],
@@ -15,18 +15,18 @@ test('colours are for terminals, and for nobody who does not want them', () => {
     ['FORCE_COLOR', false, { FORCE_COLOR: '1' }, true],
     ['NO_COLOR beats FORCE_COLOR', true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   ]
-  for (const [because, isTTY, env, want] of cases) assert.equal(hasColours({ isTTY }, env), want, because)
+  for (const [because, isTTY, env, want] of cases) assert.equal(hasColors({ isTTY }, env), want, because)
 })
 
-test('columns stay in line when some cells are coloured', () => {
+test('columns stay in line when some cells are colored', () => {
   const rows = [
     ['NAME', 'READY', 'AGE'],
     ['a', 'True', '1s'],
     ['long-name', 'False', '2s'],
   ]
-  const coloured = table(painted(paintFor(true), rows))
-  assert.ok(coloured.some((line) => line.includes('\x1b[')))
-  assert.deepEqual(coloured.map(withoutColours), table(painted(plain, rows)))
+  const colored = table(painted(paintFor(true), rows))
+  assert.ok(colored.some((line) => line.includes('\x1b[')))
+  assert.deepEqual(colored.map(withoutColors), table(painted(plain, rows)))
   assert.deepEqual(table(painted(plain, rows)), [
     'NAME       READY  AGE',
     'a          True   1s',
@@ -67,7 +67,7 @@ test('on a terminal, what takes longer than a second is explained, and makes roo
     const progress = new Progress({ isTTY: true, columns: 30, write: (text: string) => written.push(text) })
     progress.say('waiting for something that has a long name')
     mock.timers.tick(900)
-    assert.deepEqual(written, [], 'nobody needs to be told about less than a second')
+    assert.deepEqual(written, [], 'waits below a second are not shown')
     mock.timers.tick(200)
     const line = (written.at(-1) ?? '').replace(ERASE, '')
     assert.match(line, /^. waiting for something .*… 1s$/)

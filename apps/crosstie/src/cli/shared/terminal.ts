@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is written to. */
+/** A stream that is written to. */
 export interface Sink {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -12,7 +12,7 @@ export interface Sink {
 /** Stands before our own colors until they are written. It is random, so that no text of others passes as ours. */
 const OURS = `\ue001${randomBytes(8).toString('hex')}`
 
-/** Colours; where nobody would see them, the text as it is. */
+/** Colors. Without a terminal, the text is unchanged. */
 export interface Paint {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -31,26 +31,28 @@ const codes: Readonly<Record<keyof Paint, readonly [number, number]>> = {
   cyan: [36, 39],
 }
 
-/** Colours are for terminals, unless NO_COLOR or FORCE_COLOR says otherwise. */
-export function hasColours({ isTTY = false }: Pick<Sink, 'isTTY'>, env: Environment = process.env): boolean {
+/** Reports whether to use colors: on terminals, unless NO_COLOR or FORCE_COLOR is set. */
+export function hasColors({ isTTY = false }: Pick<Sink, 'isTTY'>, env: Environment = process.env): boolean {
   if (env['NO_COLOR']) return false
   if (env['FORCE_COLOR'] && env['FORCE_COLOR'] !== '0') return true
   return isTTY && env['TERM'] !== 'dumb'
 }
 
-export function paintFor(colours: boolean): Paint {
+/** Returns colors, or plain text. */
+export function paintFor(colors: boolean): Paint {
   const paint = Object.entries(codes).map(([name, [on, off]]) => [
     name,
-    colours
+    colors
       ? (text: string) => (text === '' ? '' : `${OURS}\x1b[${on}m${text}${OURS}\x1b[${off}m`)
       : (text: string) => text,
   ])
   return Object.fromEntries(paint) as Paint
 }
 
+/** Plain text. */
 export const plain: Paint = paintFor(false)
 
-const COLOUR = new RegExp(`(?:${OURS})?\\x1b\\[\\d+m`, 'g')
+const COLOR = new RegExp(`(?:${OURS})?\\x1b\\[\\d+m`, 'g')
 
 /**
  * Text for a terminal. Only the colors of {@link paintFor} remain escape sequences. All other control characters
@@ -77,18 +79,19 @@ const visible = (found: string): string =>
 /** Text of others for one line: what would begin another line becomes visible, too. */
 export const oneLine = (text: string): string => text.replaceAll('\n', '\\n').replaceAll('\r', '\\r')
 
-export const withoutColours = (text: string): string => text.replace(COLOUR, '')
+/** Removes colors. */
+export const withoutColors = (text: string): string => text.replace(COLOR, '')
 
-/** How many columns it takes on a terminal. */
-export const widthOf = (text: string): number => [...withoutColours(text)].length
+/** Returns the number of columns that a text takes. */
+export const widthOf = (text: string): number => [...withoutColors(text)].length
 
-/** Cut to so many columns, with an ellipsis. Only for text without colours. */
+/** Cuts a text to a number of columns, with an ellipsis. The text may not contain colors. */
 export function shortened(text: string, width: number): string {
   const letters = [...text]
   return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
-/** Green for what is well, red for what is not, yellow for what nobody knows yet. */
+/** Colors a state: green for good, red for bad, yellow for unknown. */
 export function paintState(paint: Paint, text: string): string {
   if (/^(True|Bound|Ready|Established|Active|Available)$/.test(text)) return paint.green(text)
   if (/^(False|Failed|Released|Terminating)$/.test(text)) return paint.red(text)

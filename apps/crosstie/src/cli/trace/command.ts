@@ -8,14 +8,15 @@ import { oneLine, type Paint, plain, shortened } from '../shared/terminal.js'
 
 const formats = ['tree', 'json', 'yaml']
 
+/** The command `crosstie trace`. */
 export const trace: Command = {
   name: 'trace',
   usage: 'crosstie trace KIND/NAME [-n NAMESPACE] [-o FORMAT]',
-  summary: 'Show what meets a claim, how far it is, and what it waits for.',
-  details: 'Starts at any object that names its resource: a claim, an aggregate or a managed resource.',
-  examples: [{ does: 'Why is my database not there yet?', line: 'crosstie trace postgresqlinstance/app' }],
+  summary: 'Show the resources of a claim, their state, and what they wait for.',
+  details: 'Starts at a claim, an aggregate or a managed resource.',
+  examples: [{ does: 'Why is my database not ready?', line: 'crosstie trace postgresqlinstance/app' }],
   options: { ...namespaceOptions, ...outputOptions(...formats), ...accessOptions },
-  exits: { 0: 'all of it is ready', 1: 'some of it is not' },
+  exits: { 0: 'all resources are ready', 1: 'some resources are not ready' },
   completes: 'objects',
   async run(input) {
     const { format } = outputOf(input.values, ...formats)
@@ -38,7 +39,7 @@ export const trace: Command = {
   },
 }
 
-/** The tree as a table, and the cause below it. */
+/** Formats the tree as a table, with the cause below it. */
 export function render(tree: Traced, paint: Paint = plain): readonly string[] {
   const rows = [['NAME', 'CLASS', 'PHASE', 'READY', 'WHY'], ...rowsOf(tree, '', '')]
   const lines = table(painted(paint, rows))

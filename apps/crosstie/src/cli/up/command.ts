@@ -21,31 +21,30 @@ import { showLive } from './live.js'
 import { factLine, nextSteps, shortPath } from './report.js'
 
 const POLL_SECONDS = 60
-/** Whoever tries things out wants to see them put right soon. */
+/** The poll interval with an example, so that corrections are visible soon. */
 const EXAMPLE_POLL_SECONDS = 10
 
+/** The command `crosstie up`. */
 export const up: Command = {
   name: 'up',
   usage: 'crosstie up [--example NAME] [--providers NAMES] [--data-dir DIR] [--listen HOST:PORT]',
   summary: 'Start the control plane with its own Kubernetes API, in the foreground.',
-  details: `Starts the API server, the controllers and what providers bring of their own (sql: a PostgreSQL).
-Prints 'ready:' with the address once requests are answered. Options may stand in ${CONFIG_FILE},
-by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
+  details: `Starts the API server, the controllers and the services of providers (sql: a PostgreSQL).\nPrints 'ready:' with the address when requests are served. Options can be set in ${CONFIG_FILE},\nby their names: 'providers: [sql, nop]'. The command line takes precedence.`,
   examples: [
-    { does: 'See a claim become a real database', line: 'crosstie up --example private-database' },
-    { does: 'Only what you need', line: 'crosstie up --providers sql' },
+    { does: 'Create a database from a claim', line: 'crosstie up --example private-database' },
+    { does: 'Only some providers', line: 'crosstie up --providers sql' },
     { does: 'Try a cloud without an account', line: 'crosstie up --emulators azure --example private-mysql' },
   ],
   options: {
     example: { type: 'string', value: 'NAME', help: 'Apply an example (or a folder) and follow it until it is ready' },
-    'data-dir': { type: 'string', value: 'DIR', help: 'Where everything is kept', default: '.crosstie' },
+    'data-dir': { type: 'string', value: 'DIR', help: 'The data directory', default: '.crosstie' },
     listen: {
       type: 'string',
       value: 'HOST:PORT',
-      help: `Where to serve; port 0 takes a free one (default ${USUAL}, or a free port when that is taken)`,
+      help: `The address to serve at; port 0 selects a free one (default ${USUAL}, or a free port if it is in use)`,
     },
-    kubeconfig: { type: 'string', value: 'FILE', help: 'Where to write the kubeconfig (default DIR/kubeconfig)' },
-    config: { type: 'string', value: 'FILE', help: `Where these options may stand too (default ${CONFIG_FILE})` },
+    kubeconfig: { type: 'string', value: 'FILE', help: 'The path of the kubeconfig to write (default DIR/kubeconfig)' },
+    config: { type: 'string', value: 'FILE', help: `A file with these options (default ${CONFIG_FILE})` },
     'token-auth-file': { type: 'string', value: 'FILE', help: 'Accept the bearer tokens in this file' },
     'audit-log': { type: 'string', value: 'FILE', help: 'Write an audit log of all writes' },
     'audit-log-maxsize': { type: 'string', value: 'MB', help: 'Rotate the audit log at this size (default 100)' },
@@ -58,17 +57,21 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     'encryption-key-file': {
       type: 'string',
       value: 'FILE',
-      help: 'Keys that Secrets are encrypted with (default DIR/keys.json)',
+      help: 'The keys that encrypt Secrets (default DIR/keys.json)',
     },
     'event-ttl': { type: 'string', value: 'DURATION', help: 'How long events are kept', default: '1h' },
     'poll-seconds': {
       type: 'string',
       value: 'N',
-      help: 'How often settled resources are looked at (default 60; 10 with --example)',
+      help: 'The poll interval of resources that are in sync (default 60; 10 with --example)',
     },
     'calls-per-second': callsOption,
-    metrics: { type: 'string', value: 'HOST:PORT', help: 'Serve /metrics without TLS and login there too' },
-    verbose: { type: 'boolean', short: 'v', help: 'Show the log on a terminal too, not only what goes wrong' },
+    metrics: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Also serve /metrics at this address, without TLS and authentication',
+    },
+    verbose: { type: 'boolean', short: 'v', help: 'Show the whole log on a terminal, not only warnings and errors' },
     emulators: emulatorsOption,
     ...providerOptions,
     ...featureOptions,
@@ -87,20 +90,20 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const names = chosenProviders(values, emulators)
     const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
     const callsPerSecond = countOf(values, 'calls-per-second')
-    // What others wrote may not load: that is told before anything is started.
+    // A provider that cannot be loaded is reported before anything is started.
     if (names.some((name) => !providerNames.includes(name))) await loadRegistry(names)
     const place = await chooseAddress(textOf(values, 'listen'))
     const start = (port: number) =>
       startServer({ ...serverOptions(values), dataDir, host: place.host, port, log: log.warn })
     await using server = await start(place.port).catch((error) => {
-      // Somebody was faster than us, between looking and listening.
+      // Another process took the port between the check and the listen.
       if (textOf(values, 'listen') !== undefined || !isTakenError(error)) throw error
       return start(0)
     })
     const kubeconfig = resolve(textOf(values, 'kubeconfig') ?? join(dataDir, 'kubeconfig'))
     await writeKubeconfig(kubeconfig, server.adminAccess())
     out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
-    // Requests are answered from here on; the controllers are read in and started beside that.
+    // Requests are served from here on. The controllers are loaded and started meanwhile.
     const fact = (label: string, text: string) => out(factLine(input, label, text))
     if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
     await using _emulators = await Emulators.start(emulators, (name, line) => fact(`${name} emulator`, line))
@@ -108,7 +111,7 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const registry = await loadRegistry(names)
     const client = server.client()
     await using conversions = await convert(registry, client, signal)
-    // Stopped after the controllers, who may still be at work on what providers started.
+    // Stopped after the controllers, which may still use what providers started.
     await using started = new ProviderStarts()
     await using controllers = new ControlPlane({
       registry,
@@ -125,18 +128,18 @@ by their names: 'providers: [sql, nop]'. What is on the command line wins.`,
     const absent = leftOut(values, emulators)
     const without = absent.length > 0 ? paint.dim(` (no credentials found: ${absent.join(', ')})`) : ''
     fact('providers', `${useful.join(', ')}${without}`)
-    const settled = started.begin(registry.providers, {
+    const begun = started.begin(registry.providers, {
       client,
       dataDir: join(dataDir, 'providers'),
       served: controllers.served,
       log,
-      told: fact,
+      report: fact,
       signal,
     })
     await using _metrics = metricsAt && (await serveMetrics(server.metrics, metricsAt))
     await progress.during('bringing the kinds to the server', () => Promise.race([controllers.served, aborted(signal)]))
     fact('kinds', `${registry.kinds.length} managed, ${registry.claims.length} to be claimed`)
-    await progress.during('starting what providers bring', () => Promise.race([settled, aborted(signal)]))
+    await progress.during('starting what providers bring', () => Promise.race([begun, aborted(signal)]))
     if (example && !signal.aborted) await follow(input, example, kubeconfig)
     if (!signal.aborted) for (const line of nextSteps(kubeconfig, example?.steps ?? [], input)) out(line)
     using _live = showLive(progress, paint, () => controllers.managed())
@@ -171,7 +174,7 @@ function auditRotation(values: Input['values']) {
   }
 }
 
-/** Few kinds have versions that must be converted; the others need not wait for what does it to be read in. */
+/** Starts conversions. Few kinds need them; the others do not wait for the code to be loaded. */
 async function convert(
   { kinds }: ProviderRegistry,
   client: Client,
@@ -183,7 +186,7 @@ async function convert(
   return await startConversions(kinds, { client, namespace: 'kube-system', address }, signal)
 }
 
-/** Read before anything is started, as all that may be wrong. */
+/** Parsed before anything is started, so that errors are reported early. */
 const metricsAddress = (values: Input['values']): Address | undefined => {
   const text = textOf(values, 'metrics')
   return text === undefined ? undefined : parseAddress(text, '--metrics')
@@ -198,11 +201,11 @@ const exampleOf = (values: Input['values']): Example | undefined => {
   return name === undefined ? undefined : findExample(name)
 }
 
-/** On a terminal people see what happens; the log is for those who ask for it, except what goes wrong. */
+/** Reports whether to hide the log: on a terminal only warnings and errors are shown. */
 const quiet = (values: Input['values']): boolean =>
   process.stderr.isTTY === true && !values['verbose'] && values['log-level'] === 'info'
 
-/** Clouds that the user did not name and has no credentials for: there is nothing to manage, and their code is not loaded. */
+/** Returns the clouds that the user did not name and has no credentials for. Their code is not loaded. */
 const leftOut = (values: Input['values'], emulators: readonly string[]): readonly string[] =>
   values['providers'] === undefined
     ? providersOf(values).filter((name) => !emulators.includes(name) && !isReachable(name))
@@ -213,7 +216,7 @@ const chosenProviders = (values: Input['values'], emulators: readonly string[]):
   return [...new Set([...providersOf(values), ...emulators])].filter((name) => !out.includes(name))
 }
 
-/** What an example cannot do is told; the control plane goes on, so that somebody can look. */
+/** Follows an example. A failure is printed, and the control plane continues, so that users can inspect it. */
 async function follow(input: Input, example: Example, kubeconfig: string): Promise<void> {
   const { runExample } = await import('./example.js')
   try {

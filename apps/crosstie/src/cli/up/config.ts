@@ -4,13 +4,10 @@ import { isObject, messageOf } from '@crosstie/kube'
 import { didYouMean } from '../../options/suggest.js'
 import { type Input, type Option, UsageError } from '../command.js'
 
-/** Read when it is there; `--config` names another. */
+/** The default configuration file. `--config` names another. */
 export const CONFIG_FILE = 'crosstie.yaml'
 
-/**
- * The options with those of a configuration file, whose keys are the names of
- * options. What stands on the command line wins.
- */
+/** Adds the options of a configuration file, whose keys are the names of options. The command line takes precedence. */
 export function withConfig(
   { values, given }: Pick<Input, 'values' | 'given'>,
   options: Readonly<Record<string, Option>>,
@@ -41,7 +38,7 @@ function read(file: string): Readonly<Record<string, unknown>> {
   return value
 }
 
-/** Lists stand for values with commas between. */
+/** Converts a value. Lists become values separated by commas. */
 function checked(file: string, name: string, { type }: Option, value: unknown): string | boolean {
   if (type === 'boolean') {
     if (typeof value === 'boolean') return value

@@ -7,10 +7,10 @@ import { objectName } from '../shared/output.js'
 import type { Example } from './examples.js'
 import { type Followed, followUntilReady } from './follow.js'
 
-/** What a definition that is still on its way may take on a busy machine. */
+/** The maximum time for a definition to be served, in milliseconds. */
 const PATIENCE_MS = 120_000
 
-/** Applies the manifests of an example and follows them until all is ready. */
+/** Applies the manifests of an example and follows them until all objects are ready. */
 export async function runExample(input: Input, { name, folder }: Example): Promise<void> {
   const { out, err, paint, progress, signal } = input
   out('')
@@ -28,7 +28,7 @@ export async function runExample(input: Input, { name, folder }: Example): Promi
     patienceMs: PATIENCE_MS,
     progress,
     signal,
-    told({ manifest, kind, object, outcome, error }) {
+    report({ manifest, kind, object, outcome, error }) {
       if (error === undefined) {
         applied.push({ kind: kind!, object: object! })
         out(`  ${paint.green('+')} ${objectName(kind!, object!.metadata.name!)} ${paint.dim(outcome!)}`)
@@ -38,7 +38,7 @@ export async function runExample(input: Input, { name, folder }: Example): Promi
       err(`  ${paint.red('✗')} ${manifest.source}: ${messageOf(error)}`)
     },
   })
-  if (refused > 0) throw new Error(`the server refused ${refused} of ${manifests.length} objects of ${folder}`)
+  if (refused > 0) throw new Error(`the server rejected ${refused} of ${manifests.length} objects of ${folder}`)
   const kinds = await api.kinds()
   const inCategory = (category: string) => applied.filter(({ kind }) => kind.categories.includes(category))
   const claims = inCategory('claim')

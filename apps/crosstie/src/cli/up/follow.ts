@@ -6,6 +6,7 @@ import type { Kinds, ServedKind } from '../shared/kinds.js'
 import type { Progress } from '../shared/progress.js'
 import type { Paint } from '../shared/terminal.js'
 
+/** Options of {@link followUntilReady}. */
 export interface FollowOptions {
   readonly api: Api
   readonly kinds: Kinds
@@ -15,21 +16,22 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
+/** An object that is followed. */
 export interface Followed {
   readonly kind: ServedKind
   readonly object: KubeObject
 }
 
 const LOOK_MS = 250
-/** What does not move for so long is told of, also to those who see no progress line. */
+/** An object without progress for this time is reported, also without a terminal. */
 const STUCK_MS = 15_000
 
-/** Follows objects, with all that is made for them, until they are ready. Tells of every part when it is. */
+/** Follows objects and their resources until they are ready. Reports every resource when it is ready. */
 export async function followUntilReady(options: FollowOptions, objects: readonly Followed[]): Promise<void> {
   const { api, kinds, out, paint, progress, signal } = options
   const began = Date.now()
   const done = new Set<string>()
-  let told = { cause: '', at: began }
+  let reported = { cause: '', at: began }
   while (!signal.aborted) {
     const trees = await Promise.all(
       objects.map(({ kind, object: { metadata } }) => look(api, kinds, kind, metadata.name!, metadata.namespace)),
@@ -47,10 +49,10 @@ export async function followUntilReady(options: FollowOptions, objects: readonly
     const cause = waiting && deepestCause(waiting)
     const text = cause ? `${nameOf(cause)}: ${cause.why}` : 'waiting for the objects'
     progress.say(text)
-    if (text !== told.cause) told = { cause: text, at: Date.now() }
-    else if (Date.now() - told.at > STUCK_MS) {
+    if (text !== reported.cause) reported = { cause: text, at: Date.now() }
+    else if (Date.now() - reported.at > STUCK_MS) {
       out(`  ${paint.yellow('…')} ${text}`)
-      told = { cause: text, at: Number.POSITIVE_INFINITY }
+      reported = { cause: text, at: Number.POSITIVE_INFINITY }
     }
     await sleep(LOOK_MS, signal)
   }
@@ -64,7 +66,7 @@ async function look(api: Api, kinds: Kinds, kind: ServedKind, name: string, name
   return claim && (await traceClaim({ client: api.client, types: kinds.all }, claim).catch(ignoring(isNotFound)))
 }
 
-/** Leaves first: what is made last is told of last. */
+/** Returns the resources of a tree, leaves first. */
 const partsOf = (tree: Traced): readonly Traced[] => [...tree.children.flatMap(partsOf), tree]
 
 const nameOf = ({ reference: { kind, namespace, name } }: Traced): string =>

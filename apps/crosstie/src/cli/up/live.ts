@@ -3,6 +3,7 @@ import { isPaused } from '@crosstie/resources'
 import type { Progress } from '../shared/progress.js'
 import type { Paint } from '../shared/terminal.js'
 
+/** The number of resources by state. */
 export interface States {
   readonly ready: number
   readonly waiting: number
@@ -10,7 +11,7 @@ export interface States {
   readonly paused: number
 }
 
-/** How managed resources are, all in all. */
+/** Counts managed resources by state. */
 export function statesOf(objects: Iterable<KubeObject>): States {
   const states = { ready: 0, waiting: 0, drifted: 0, paused: 0 }
   for (const object of objects) {
@@ -24,9 +25,10 @@ export function statesOf(objects: Iterable<KubeObject>): States {
   return states
 }
 
+/** Formats the status line. */
 export function liveText({ ready, waiting, drifted, paused }: States, paint: Paint): string {
-  const some = (count: number, word: string, colour: (text: string) => string) =>
-    count > 0 ? colour(`${count} ${word}`) : paint.dim(`${count} ${word}`)
+  const some = (count: number, word: string, color: (text: string) => string) =>
+    count > 0 ? color(`${count} ${word}`) : paint.dim(`${count} ${word}`)
   const parts = [
     some(ready, 'ready', paint.green),
     some(waiting, 'not ready', paint.yellow),
@@ -38,7 +40,7 @@ export function liveText({ ready, waiting, drifted, paused }: States, paint: Pai
 
 const LOOK_MS = 1_000
 
-/** Keeps one line at the bottom of the terminal current, until it is disposed of. */
+/** Keeps the status line of a terminal up to date until it is disposed. */
 export function showLive(progress: Progress, paint: Paint, objects: () => Iterable<KubeObject>): Disposable {
   const show = () => progress.rest(liveText(statesOf(objects()), paint))
   const timer = progress.shows ? setInterval(show, LOOK_MS) : undefined

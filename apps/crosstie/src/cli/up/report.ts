@@ -1,12 +1,12 @@
 import { relative } from 'node:path'
 import type { Input } from '../command.js'
 
-/** How people call this program: through npm when it came from there. */
+/** Returns the name by which the user called this program, with npm if it was used. */
 export function programName(env: Readonly<Record<string, string | undefined>> = process.env): string {
   return env['npm_execpath'] ? 'npx crosstie' : 'crosstie'
 }
 
-/** A path as people in this folder would write it. */
+/** Returns a path relative to the current folder, if that is shorter. */
 export function shortPath(path: string, cwd = process.cwd()): string {
   const short = relative(cwd, path)
   return short.startsWith('..') || short === '' ? path : short
@@ -14,11 +14,12 @@ export function shortPath(path: string, cwd = process.cwd()): string {
 
 const LABEL = 13
 
+/** Formats a label and a value. */
 export function factLine({ paint }: Pick<Input, 'paint'>, label: string, text: string): string {
   return `  ${paint.bold(label.padEnd(LABEL))}${text}`
 }
 
-/** What to do next, in another terminal. */
+/** Returns the next steps for the user. */
 export function nextSteps(
   kubeconfig: string,
   steps: readonly string[],
@@ -35,15 +36,15 @@ export function nextSteps(
     ...(own ? [] : [`  export KUBECONFIG=${kubeconfig}`]),
     ...shown,
     '',
-    paint.dim('Ctrl-C stops it; what was made stays, and the next start goes on with it.'),
+    paint.dim('Ctrl-C stops it. The data is kept, and the next start continues with it.'),
   ]
 }
 
 const usualSteps = [
-  '# what can be asked for, and what it takes',
+  '# list the kinds and their fields',
   'crosstie kinds claim',
   'crosstie explain postgresqlinstance.spec',
-  '# ask for it, and look at it',
+  '# create a claim and show it',
   'crosstie apply -f FILE',
   'crosstie get claim,managed -A',
 ]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { chooseAddress } from '../../daemon/listen.js'
 import { hasAwsCredentials } from '../../daemon/providers.js'
-import { withoutColours } from '../shared/terminal.js'
+import { withoutColors } from '../shared/terminal.js'
 import { up } from './command.js'
 import { withConfig } from './config.js'
 import { findExample } from './examples.js'
@@ -58,7 +58,7 @@ test('examples are found by name, folders by path, and steps on their pages', ()
   const { steps } = findExample('private-database')
   assert.ok(steps.some((line) => line.startsWith('crosstie trace ')))
   assert.throws(() => findExample('private-databse'), /Did you mean 'private-database'\? There are: .*private-mysql/)
-  assert.throws(() => findExample('./nowhere'), /there is no folder/)
+  assert.throws(() => findExample('./nowhere'), /does not exist/)
   const own = join(folder, 'mine')
   mkdirSync(own)
   assert.deepEqual(findExample(own), { name: 'mine', folder: own, steps: [] })
@@ -92,7 +92,7 @@ test('the live line counts what is ready, what is not, and what differs', () => 
     object('False', 'False', { 'crossplane.io/paused': 'true' }),
   ]
   assert.deepEqual(statesOf(objects), { ready: 2, waiting: 1, drifted: 1, paused: 1 })
-  assert.equal(withoutColours(liveText(statesOf(objects), paint)), '● 2 ready · 1 not ready · 1 drifted · 1 paused')
+  assert.equal(withoutColors(liveText(statesOf(objects), paint)), '● 2 ready · 1 not ready · 1 drifted · 1 paused')
 })
 
 test('AWS is there only for who has credentials', () => {

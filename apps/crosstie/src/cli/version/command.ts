@@ -7,12 +7,13 @@ import { encoded, outputOf, outputOptions } from '../shared/output.js'
 
 const formats = ['text', 'json', 'yaml']
 
+/** The command `crosstie version`. */
 export const version: Command = {
   name: 'version',
   usage: 'crosstie version [--client] [-o FORMAT]',
   summary: 'Print the versions of this program and of the server.',
   options: {
-    client: { type: 'boolean', help: 'Do not ask the server' },
+    client: { type: 'boolean', help: 'Do not connect to the server' },
     ...outputOptions(...formats),
     ...accessOptions,
   },
@@ -33,7 +34,7 @@ export const version: Command = {
   },
 }
 
-/** What the server says, or why there is none: asking for the version must work without one. */
+/** Returns the version of the server, or the reason why it is not available. */
 async function serverVersion(input: Input): Promise<{ version: string; address: string } | string> {
   try {
     using api = await openApi(input)
@@ -45,8 +46,9 @@ async function serverVersion(input: Input): Promise<{ version: string; address: 
   }
 }
 
+/** Returns the version of this package. */
 export async function ownVersion(): Promise<string> {
-  // One folder above the bundle, three above the compiled module.
+  // The package.json is one folder above the bundle and three above the compiled module.
   for (const path of ['../package.json', '../../../package.json']) {
     const text = await readFile(new URL(path, import.meta.url), 'utf8').catch(() => '{}')
     const { name, version } = JSON.parse(text) as { name?: string; version?: string }

@@ -7,26 +7,26 @@ import { listAll } from '../shared/objects.js'
 import { objectName } from '../shared/output.js'
 import { type Aim, parseAim, statesOf } from './wait.js'
 
+/** The command `crosstie wait`. */
 export const wait: Command = {
   name: 'wait',
   usage: 'crosstie wait KIND/NAME... --for CONDITION [--timeout DURATION]',
-  summary: 'Wait until objects are as they should be.',
-  details: `CONDITION is condition=TYPE (or condition=TYPE=STATUS), delete, create, or jsonpath='{.PATH}'=VALUE.
-With KIND instead of KIND/NAME: all objects of the kind that are there at the start.`,
+  summary: 'Wait for a condition of objects.',
+  details: `CONDITION is condition=TYPE (or condition=TYPE=STATUS), delete, create, or jsonpath='{.PATH}'=VALUE.\nWith KIND instead of KIND/NAME: all objects of the kind that exist at the start.`,
   examples: [
-    { does: 'A database that is ready for use', line: 'crosstie wait postgresqlinstance/app --for condition=Ready' },
-    { does: 'All that is managed', line: 'crosstie wait managed --for condition=Ready --timeout 10m' },
+    { does: 'A database that is ready', line: 'crosstie wait postgresqlinstance/app --for condition=Ready' },
+    { does: 'All managed resources', line: 'crosstie wait managed --for condition=Ready --timeout 10m' },
     { does: 'A field', line: "crosstie wait postgresqlinstance/app --for jsonpath='{.status.bindingPhase}'=Bound" },
   ],
   options: {
-    for: { type: 'string', value: 'CONDITION', help: 'What to wait for', default: 'condition=Ready' },
-    timeout: { type: 'string', value: 'DURATION', help: 'How long at most; 0 looks once', default: '60s' },
+    for: { type: 'string', value: 'CONDITION', help: 'The condition to wait for', default: 'condition=Ready' },
+    timeout: { type: 'string', value: 'DURATION', help: 'The timeout; 0 checks once', default: '60s' },
     ...namespaceOptions,
     'all-namespaces': { type: 'boolean', short: 'A', help: 'With KIND: in every namespace' },
-    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'With KIND: only those with these labels' },
+    selector: { type: 'string', short: 'l', value: 'LABELS', help: 'With KIND: only objects with these labels' },
     ...accessOptions,
   },
-  exits: { 3: 'an object is not there', 4: 'the time is up' },
+  exits: { 3: 'an object does not exist', 4: 'the timeout expired' },
   completes: 'objects',
   async run(input) {
     const { values, words, out, err, progress } = input
@@ -65,7 +65,7 @@ interface Found {
   readonly object: KubeObject
 }
 
-/** The objects that are waited for. Those that are waited for to be made or gone need not be there. */
+/** Returns the objects to wait for. Objects to be created or deleted need not exist. */
 async function named({ values, signal }: Input, api: Api, targets: readonly Target[]): Promise<readonly Found[]> {
   const labelSelector = textOf(values, 'selector')
   const mayBeAbsent = values['for'] === 'delete' || values['for'] === 'create'
@@ -85,7 +85,7 @@ async function named({ values, signal }: Input, api: Api, targets: readonly Targ
   return found
 }
 
-/** Undefined when it came to be; else how far it was when the time was up. */
+/** Returns undefined if the condition was met, otherwise the state at the timeout. */
 async function until(
   api: Api,
   kind: ServedKind,
@@ -97,7 +97,7 @@ async function until(
 ): Promise<string | undefined> {
   const over = new AbortController()
   const stop = () => over.abort()
-  // Whoever says 0 wants to look once, not to lose a race against a clock.
+  // A timeout of 0 checks once and does not race with a timer.
   const timer = timeoutMs > 0 ? setTimeout(stop, timeoutMs) : undefined
   signal.addEventListener('abort', stop)
   let state = 'the server did not answer in time'

@@ -4,16 +4,19 @@ import { UsageError } from '../command.js'
 import type { Api } from '../shared/access.js'
 import type { ServedKind } from '../shared/kinds.js'
 
-/** What an object is waited for to be. */
+/** A condition that an object is waited for. */
 export interface Aim {
-  /** `Ready is True`: stands behind the name of an object. */
+  /** The condition as text after the name of an object, such as `Ready is True`. */
   readonly text: string
   reached(object: KubeObject | undefined): boolean
-  /** How far it is. */
+  /** Returns the current state as text. */
   state(object: KubeObject | undefined): string
 }
 
-/** `condition=Ready`, `condition=Ready=False`, `delete`, `create`, `jsonpath={.status.phase}=Bound`. */
+/**
+ * Parses `condition=Ready`, `condition=Ready=False`, `delete`, `create` or `jsonpath={.status.phase}=Bound`. Throws
+ * a usage error.
+ */
 export function parseAim(text: string): Aim {
   if (text === 'delete') return gone
   if (text === 'create') return there
@@ -30,7 +33,7 @@ const gone: Aim = {
   text: 'to be gone',
   reached: (object) => object === undefined,
   state: (object) => {
-    if (!object?.metadata.deletionTimestamp) return 'it is there and nobody deleted it'
+    if (!object?.metadata.deletionTimestamp) return 'it exists and is not being deleted'
     const held = object.metadata.finalizers ?? []
     const why = conditionsOf(object).find(({ type, status }) => type === 'Synced' && status === 'False')?.message
     return `it is being deleted${held.length > 0 ? `, held by ${held.join(', ')}` : ''}${why ? `: ${why}` : ''}`
@@ -51,7 +54,7 @@ function conditionAim(text: string): Aim {
     text: `to have ${type} ${status}`,
     reached(object) {
       const found = find(object)
-      // What was said of an older spec says nothing of this one.
+      // A condition of an older generation does not count.
       const stale = found?.observedGeneration && found.observedGeneration < (object?.metadata.generation ?? 0)
       return found !== undefined && !stale && found.status.toLowerCase() === status.toLowerCase()
     },
@@ -81,7 +84,10 @@ function pathAim(text: string): Aim {
 
 const RETRY_MS = 500
 
-/** Every state that an object is seen in, from the one it is in now; undefined while it is not there. Ends with the signal. */
+/**
+ * Yields every state of an object from the current one on, and undefined while it does not exist. Ends with the
+ * signal.
+ */
 export async function* statesOf(
   api: Api,
   kind: ServedKind,
@@ -100,7 +106,7 @@ export async function* statesOf(
     } catch (error) {
       if (!isExpired(error)) throw error
     }
-    // A server that ends watches at once must not be asked without end.
+    // A delay, in case the server ends watches immediately.
     await sleep(RETRY_MS, signal)
   }
 }
