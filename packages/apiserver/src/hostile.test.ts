@@ -24,8 +24,8 @@ before(async () => {
 after(async () => {
   await server?.close()
   await rm(dataDir, { recursive: true, force: true })
-  // A 4xx is the client's fault; anything else that was logged is ours.
-  assert.deepEqual(complaints, [], 'nothing went wrong inside')
+  // A 4xx is an error of the client. Anything else in the log is an error of the server.
+  assert.deepEqual(complaints, [], 'there was no internal error')
 })
 
 interface Answer {
@@ -92,17 +92,17 @@ const crd = JSON.stringify({
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth)
 
 const bad: Record<string, { because: string; send: () => Promise<Answer>; want: number | number[] }> = {
-  NotJson: { because: 'the body is no JSON', send: () => send('POST', CONFIG_MAPS, '{', json), want: 400 },
+  NotJson: { because: 'the body is not JSON', send: () => send('POST', CONFIG_MAPS, '{', json), want: 400 },
   Empty: { because: 'there is no body', send: () => send('POST', CONFIG_MAPS, '', json), want: 400 },
-  Null: { because: 'null is no object', send: () => send('POST', CONFIG_MAPS, 'null', json), want: [400, 422] },
-  Array: { because: 'a list is no object', send: () => send('POST', CONFIG_MAPS, '[]', json), want: 400 },
+  Null: { because: 'null is not an object', send: () => send('POST', CONFIG_MAPS, 'null', json), want: [400, 422] },
+  Array: { because: 'a list is not an object', send: () => send('POST', CONFIG_MAPS, '[]', json), want: 400 },
   DeepJson: {
     because: 'a hundred thousand levels would overflow a stack',
     send: () => send('POST', CONFIG_MAPS, `{"metadata":${nested('{"a":', '}', 1)}${nested('[', ']', 100_000)}}`, json),
     want: 400,
   },
   DeepJsonInCustomResource: {
-    because: 'nothing prunes what is below preserve-unknown-fields',
+    because: 'values below preserve-unknown-fields are not pruned',
     send: () => send('POST', THINGS, `{"metadata":{"name":"deep"},"spec":${nested('[', ']', 9_000)}}`, json),
     want: [201, 400],
   },
@@ -112,7 +112,7 @@ const bad: Record<string, { because: string; send: () => Promise<Answer>; want: 
     want: 400,
   },
   BillionLaughs: {
-    because: 'aliases of aliases grow without end',
+    because: 'aliases of aliases grow without a limit',
     send: () => send('POST', CONFIG_MAPS, laughs(), { 'content-type': 'application/yaml' }),
     want: [400, 413, 422],
   },
@@ -122,12 +122,12 @@ const bad: Record<string, { because: string; send: () => Promise<Answer>; want: 
     want: 413,
   },
   WrongContentType: {
-    because: 'nobody speaks this',
+    because: 'the content type is not supported',
     send: () => send('POST', CONFIG_MAPS, 'x', { 'content-type': 'text/plain' }),
     want: 415,
   },
   WrongAccept: {
-    because: 'nobody answers in this',
+    because: 'the type is not supported',
     send: () => send('GET', CONFIG_MAPS, undefined, { accept: 'image/png' }),
     want: 406,
   },
@@ -143,7 +143,7 @@ const bad: Record<string, { because: string; send: () => Promise<Answer>; want: 
   },
   BadContinue: { because: 'not a token', send: () => send('GET', `${CONFIG_MAPS}?continue=%00zz`), want: 400 },
   ContinueOutside: {
-    because: 'a token must not lead to another kind',
+    because: 'a token must not address another kind',
     send: () => send('GET', `${CONFIG_MAPS}?continue=${token('../../secrets/x\u0000')}`),
     want: 400,
   },
@@ -154,7 +154,7 @@ const bad: Record<string, { because: string; send: () => Promise<Answer>; want: 
     want: [400, 422],
   },
   BadPatch: {
-    because: 'an object is no JSON patch',
+    because: 'an object is not a JSON patch',
     send: () =>
       send('PATCH', `${CONFIG_MAPS}/kube-root-ca.crt`, '{}', { 'content-type': 'application/json-patch+json' }),
     want: 400,
@@ -182,17 +182,17 @@ const deep = (depth: number, leaf = '{}') => '{"a":'.repeat(depth) + leaf + '}'.
 
 Object.assign(bad, {
   AliasesNest: {
-    because: 'no line is deep, but what they say together is',
+    because: 'each line is shallow, but together they nest deeply',
     send: () => send('POST', CONFIG_MAPS, deepAliases(), yaml),
     want: 400,
   },
   MergesNest: {
-    because: 'merge keys nest as well',
+    because: 'merge keys nest, too',
     send: () => send('POST', CONFIG_MAPS, deepMerges(), yaml),
     want: 400,
   },
   ManyRepeatedKeys: {
-    because: 'each complaint looks for its line',
+    because: 'each complaint searches for its line',
     send: () => send('POST', `${CONFIG_MAPS}?fieldValidation=Strict`, 'data: {}\n'.repeat(100_000), yaml),
     want: 400,
   },
@@ -208,28 +208,28 @@ Object.assign(bad, {
     want: 413,
   },
   LongSelector: {
-    because: 'a selector may be long, a URL not without end',
+    because: 'a selector may be long, but a URL is limited',
     send: () => cutShort(send('GET', `${CONFIG_MAPS}?labelSelector=a%20in%20(${'b,'.repeat(500_000)}c)`)),
     want: [400, 414, 431],
   },
   ManyParameters: {
-    because: 'nobody asks that many things',
+    because: 'the number of parameters is limited',
     send: () =>
       cutShort(send('GET', `${CONFIG_MAPS}?${Array.from({ length: 50_000 }, (_, i) => `a${i}=b`).join('&')}`)),
     want: [400, 414, 431],
   },
   HeaderBomb: {
-    because: 'headers may not be that long',
+    because: 'the length of headers is limited',
     send: () => cutShort(send('GET', CONFIG_MAPS, undefined, { 'x-long': 'y'.repeat(2_000_000) })),
     want: [400, 431],
   },
   LongName: {
-    because: 'two million letters are no name',
+    because: 'a name of two million characters is not valid',
     send: () => send('POST', CONFIG_MAPS, JSON.stringify({ metadata: { name: 'a'.repeat(2_000_000) } }), json),
     want: 422,
   },
   DeepExpression: {
-    because: 'expressions nest as well',
+    because: 'expressions nest, too',
     send: () =>
       send(
         'POST',
@@ -273,13 +273,13 @@ for (const [name, { because, send: act, want }] of Object.entries(bad)) {
   test(`hostile input: ${name}`, async () => {
     const { status, body } = await act()
     assert.ok([want].flat().includes(status), `${because}: wanted ${want}, got ${status} ${body.slice(0, 300)}`)
-    // Node refuses what is no HTTP/1.1 request by itself.
+    // Node itself refuses requests that are not valid HTTP/1.1.
     if (status >= 400 && status !== 431 && name !== 'UnknownPath')
       assert.equal((JSON.parse(body) as { kind: string }).kind, 'Status')
   })
 }
 
-test('hostile input: what nests 950 levels is an object like any other, by every way in and out', async () => {
+test('hostile input: an object of 950 levels can be written and read in every form', async () => {
   const spec = deep(950)
   assert.equal((await send('POST', THINGS, thing('deep', spec), json)).status, 201)
   for (const accept of ['application/json', 'application/yaml']) {
@@ -296,7 +296,7 @@ test('hostile input: what nests 950 levels is an object like any other, by every
   }
 })
 
-test('hostile input: patches cannot nest an object ever deeper', async () => {
+test('hostile input: repeated patches cannot nest an object without a limit', async () => {
   assert.equal((await send('POST', THINGS, thing('growing', '{"a":{}}'), json)).status, 201)
   const grow = (path: string, value: string) =>
     send('PATCH', `${THINGS}/growing`, `[{"op":"add","path":"${path}","value":${value}}]`, jsonPatch)
@@ -312,7 +312,7 @@ test('hostile input: patches cannot nest an object ever deeper', async () => {
   assert.equal((await send('PATCH', `${THINGS}/growing`, JSON.stringify(doubling), jsonPatch)).status, 422)
 })
 
-test('hostile input: what is no UTF-8 is read as Go reads it', async () => {
+test('hostile input: invalid UTF-8 is read as Go reads it', async () => {
   const [start = '', end = ''] = thing('not-utf8', '{"a":"?"}').split('?')
   const { status, body } = await send(
     'POST',
@@ -330,7 +330,7 @@ test('hostile input: thirty thousand owners', { timeout: 600_000 }, async () => 
   const ownerReferences = Array.from({ length: 30_000 }, (_, i) => owner(i))
   const { status } = await send('POST', maps, JSON.stringify({ metadata: { name: 'owned', ownerReferences } }), json)
   assert.equal(status, 201)
-  // None of them is there, so it goes.
+  // None of the owners exists, so the object is deleted.
   while ((await send('GET', `${maps}/owned`)).status !== 404) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -345,7 +345,7 @@ test('hostile input: __proto__ and constructor are keys like any other', async (
   assert.equal(({} as Record<string, unknown>)['a'], undefined)
 })
 
-test('hostile input: random bytes, JSON and paths never bring the server down', { timeout: 600_000 }, async () => {
+test('hostile input: random bytes, JSON and paths never crash the server', { timeout: 600_000 }, async () => {
   const bodies = fc.oneof(
     fc.string(),
     fc.json({ maxDepth: 6 }),
@@ -387,7 +387,7 @@ test('hostile input: random bytes, JSON and paths never bring the server down', 
   )
 })
 
-/** A connection without any credentials, on which a client may call its methods as it likes. */
+/** A connection without credentials, on which a client may send any method. */
 function stranger(): ClientHttp2Session {
   return connectHttp2(server.url, { ca: server.adminAccess().ca })
 }
@@ -401,7 +401,7 @@ function ask(session: ClientHttp2Session, method: string, path: string): Promise
   })
 }
 
-test('hostile input: a method may be called like a member of every object', async () => {
+test('hostile input: a method may have the name of a member of every object', async () => {
   const session = stranger()
   try {
     for (const method of ['constructor', 'toString', '__proto__', 'CONSTRUCTOR']) {
@@ -414,7 +414,7 @@ test('hostile input: a method may be called like a member of every object', asyn
   }
 })
 
-test('hostile input: what strangers make up is not remembered as metrics', async () => {
+test('hostile input: unknown resources do not create metrics', async () => {
   const session = stranger()
   try {
     for (const path of [
@@ -436,13 +436,13 @@ test('hostile input: what strangers make up is not remembered as metrics', async
   assert.doesNotMatch(body, /made-up/i)
 })
 
-test('hostile input: a client goes in the middle of its body, while an audit log is kept', async () => {
+test('hostile input: a client disconnects in the middle of its body, with an audit log', async () => {
   const { ca, client } = server.adminAccess()
   const session = connectHttp2(server.url, { ca, cert: client.cert, key: client.key })
   const stream = session.request({ ':method': 'POST', ':path': CONFIG_MAPS, ...yaml })
   stream.on('error', () => {})
-  stream.write('metadata: {name: half}\n') // Of which more was to come, for all that we know.
-  // What was sent later on the same connection is answered later.
+  stream.write('metadata: {name: half}\n') // The server must expect more of the body.
+  // Later requests on the same connection are answered later.
   assert.equal(await ask(session, 'GET', '/healthz'), 200)
   session.destroy()
   while (!(await readFile(join(dataDir, 'audit.log'), 'utf8')).includes('the request ended before its body did')) {
@@ -463,14 +463,14 @@ test('hostile input: garbage on the socket is dropped', async () => {
   assert.equal((await send('GET', '/readyz')).status, 200)
 })
 
-test('ten thousand watches, then none, and memory comes back', { timeout: 600_000 }, async () => {
+test('ten thousand watches are closed, and their memory is freed', { timeout: 600_000 }, async () => {
   const { ca, client } = server.adminAccess()
   const sessions = Array.from({ length: 20 }, () =>
     connectHttp2(server.url, { ca, cert: client.cert, key: client.key }),
   )
   const opened = sessions.flatMap((session) =>
     Array.from({ length: 500 }, () => {
-      // From now on: a revision to start from may be too old by the time that a busy machine gets to it.
+      // Starts now: on a busy machine a revision may be compacted before the watch starts.
       const stream = session.request({
         ':path': `${CONFIG_MAPS}?watch=true&fieldSelector=metadata.name%3Dseen-by-many`,
       })

@@ -27,7 +27,9 @@ after(async () => {
 
 clientContract('in the process', open)
 
-test('in the process: a watch begins with all that is there, however much that is', { timeout: 180_000 }, async () => {
+test('in the process: a watch starts with all existing objects, whatever their number', {
+  timeout: 180_000,
+}, async () => {
   const { admin } = await open()
   const type = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true }
   const namespace = 'many'

@@ -31,7 +31,7 @@ import { list } from './verbs/list.js'
 import { type PatchBody, patch } from './verbs/patch.js'
 import { issueToken } from './verbs/token.js'
 import { update } from './verbs/update.js'
-import { type Happening, watch, whenOutdated } from './verbs/watch.js'
+import { type WatchUpdate, watch, whenOutdated } from './verbs/watch.js'
 
 /** A watch with more pending events than this, besides the initial ones, ends with an error. The client lists again. */
 const BACKLOG_MAX = 10_000
@@ -93,11 +93,11 @@ export class LocalClient implements Client {
     const ends = options.timeoutSeconds ? Date.now() + options.timeoutSeconds * 1000 : Number.POSITIVE_INFINITY
     try {
       while (!outdated && !signal?.aborted && Date.now() < ends) {
-        const happening = await backlog.next(signal, ends)
-        if (!happening) continue
-        if (happening.type === 'ERROR') throw happening.error
-        if (happening.type !== 'BOOKMARK') yield { type: happening.type, object: objectIn<T>(happening.view) }
-        else if (options.allowWatchBookmarks || happening.initialEventsEnd) yield bookmark(type, request, happening)
+        const event = await backlog.next(signal, ends)
+        if (!event) continue
+        if (event.type === 'ERROR') throw event.error
+        if (event.type !== 'BOOKMARK') yield { type: event.type, object: objectIn<T>(event.view) }
+        else if (options.allowWatchBookmarks || event.initialEventsEnd) yield bookmark(type, request, event)
       }
     } finally {
       stop()
@@ -221,21 +221,21 @@ function bookmark(
   return { type: 'BOOKMARK' as const, object: { apiVersion: served.apiVersion, kind: type.kind, metadata } }
 }
 
-const isInitial = (happening: Happening): boolean => happening.type === 'ADDED' && happening.initial === true
+const isInitial = (event: WatchUpdate): boolean => event.type === 'ADDED' && event.initial === true
 
 class Backlog {
-  #waiting: Happening[] = []
+  #waiting: WatchUpdate[] = []
   #taken = 0
   /** The number of waiting events besides the initial ones. */
   #news = 0
   #overrun = false
   #wake: () => void = () => {}
 
-  readonly push = (happening: Happening): void => {
-    const news = !isInitial(happening)
+  readonly push = (event: WatchUpdate): void => {
+    const news = !isInitial(event)
     if (news && this.#news >= BACKLOG_MAX) this.#overrun = true
     else {
-      this.#waiting.push(happening)
+      this.#waiting.push(event)
       if (news) this.#news++
     }
     this.#wake()
@@ -243,22 +243,22 @@ class Backlog {
 
   readonly wake = (): void => this.#wake()
 
-  async next(signal: AbortSignal | undefined, ends: number): Promise<Happening | undefined> {
+  async next(signal: AbortSignal | undefined, ends: number): Promise<WatchUpdate | undefined> {
     if (this.#taken < this.#waiting.length) return this.#take()
-    if (this.#overrun) throw new StatusError(410, 'Expired', 'the watcher fell too far behind')
+    if (this.#overrun) throw new StatusError(410, 'Expired', 'the watch has too many pending events; list again')
     if (signal?.aborted) return undefined
     await this.#sleep(ends)
     return this.#taken < this.#waiting.length ? this.#take() : undefined
   }
 
-  #take(): Happening {
-    const happening = this.#waiting[this.#taken++]!
-    if (!isInitial(happening)) this.#news--
+  #take(): WatchUpdate {
+    const event = this.#waiting[this.#taken++]!
+    if (!isInitial(event)) this.#news--
     if (this.#taken === this.#waiting.length) {
       this.#waiting = []
       this.#taken = 0
     }
-    return happening
+    return event
   }
 
   async #sleep(ends: number): Promise<void> {

@@ -10,7 +10,10 @@ import { aggregatedDiscovery, apiGroupList, apiResourceList } from './http/disco
 import { type Server, startServer } from './server.js'
 import { RESERVED_GROUPS } from './serving/reserved-groups.js'
 
-/** Built-in kinds win over CRDs of the same name: over HTTPS, with the rights of the attacker, on a real data directory. */
+/**
+ * Built-in kinds take precedence over CRDs of the same name: over HTTPS, with the permissions of the attacker, on a
+ * real data directory.
+ */
 
 const CRDS: ResourceType = {
   group: 'apiextensions.k8s.io',
@@ -28,7 +31,7 @@ interface Shadow {
   readonly namespaced?: boolean
 }
 
-/** A CRD that asks for the name of a built-in kind, in its version and in one that the kind does not have. */
+/** Returns a CRD with the name of a built-in kind, in its version and in one that the kind does not have. */
 function shadow({ group, plural, kind, namespaced = false }: Shadow): KubeObject {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
   return {
@@ -110,7 +113,7 @@ describe('CRDs in the groups of built-in kinds', () => {
     })
   }
 
-  /** All that clients learn about built-in kinds from discovery. */
+  /** Returns the discovery documents of built-in kinds. */
   function discovered(): unknown {
     const { registry } = server.engine
     const groups = [...new Set(registry.definitions().map(({ group }) => group))]
@@ -171,7 +174,7 @@ describe('CRDs in the groups of built-in kinds', () => {
     )
   })
 
-  test('no built-in kind is replaced, in any of its versions, nor loses objects with the CRD', async () => {
+  test('built-in kinds are not replaced in any version and lose no objects with the CRD', async () => {
     const { registry } = server.engine
     const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', resource: 'leases', namespaced: true }
     const metadata = { name: 'leader', namespace: 'default' }
@@ -194,7 +197,7 @@ describe('CRDs in the groups of built-in kinds', () => {
     }
   })
 
-  test('no kind is added to a reserved group, also where this server has no built-in kind', async () => {
+  test('a reserved group gets no new kinds, even where this server has no built-in kind', async () => {
     const { registry } = server.engine
     for (const group of RESERVED_GROUPS) {
       const page = discovered()
@@ -207,7 +210,7 @@ describe('CRDs in the groups of built-in kinds', () => {
   })
 })
 
-test('a CRD that an earlier version served is not served after an upgrade, and takes only its own objects along', async () => {
+test('a CRD that an earlier version served is not served after an upgrade, and only its own objects are deleted with it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-reserved-'))
   const options = { dataDir: join(folder, 'data'), host: '127.0.0.1', port: 0 }
   try {

@@ -143,16 +143,16 @@ async function openData(options: ServerOptions, clock: Clock, log: (message: str
   const { dataDir, keyFile } = options
   await closeToOthers(keyFile ?? defaultKeyFile(dataDir), { groupMayRead: keyFile !== undefined, warn: log })
   const encryption = { encrypt: (key: string) => key.startsWith(SECRETS), keyFile }
-  const health = (failure: Error | undefined) => log(failure?.message ?? 'writing to the store works again')
+  const health = (failure: Error | undefined) => log(failure?.message ?? 'writes to the store succeed again')
   return await attempt(`open the data in ${dataDir}`, () =>
     openStore({ dataDir, clock, encryption, health, warn: log }),
   )
 }
 
 type Report = (what: string, error: unknown) => void
-type Settled = ServerOptions & Required<Pick<ServerOptions, 'clock' | 'log'>>
+type CompleteOptions = ServerOptions & Required<Pick<ServerOptions, 'clock' | 'log'>>
 
-async function assemble(options: Settled, store: Store, pki: Pki): Promise<Server> {
+async function assemble(options: CompleteOptions, store: Store, pki: Pki): Promise<Server> {
   const { clock, log } = options
   const report: Report = (what, error) => log(`${what}: ${messageOf(error)}`)
   const authorizer = new RbacAuthorizer(store)
@@ -238,7 +238,10 @@ async function assemble(options: Settled, store: Store, pki: Pki): Promise<Serve
   return new Server({ engine, metrics: metrics.registry, pki, authorizer, tokens, listener, stops })
 }
 
-async function openAudit({ auditLog, auditRotation, clock }: Settled, report: Report): Promise<AuditLog | undefined> {
+async function openAudit(
+  { auditLog, auditRotation, clock }: CompleteOptions,
+  report: Report,
+): Promise<AuditLog | undefined> {
   if (auditLog === undefined) return undefined
   return await AuditLog.open({
     ...auditRotation,

@@ -36,7 +36,7 @@ const linesOf = async (file: string) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('a line says who did what, and how it ended', () =>
+test('a line names the user, the action and the result', () =>
   inFolder(async (_folder, options) => {
     const log = await AuditLog.open(options)
     log.record(record)
@@ -75,12 +75,12 @@ test('a line says who did what, and how it ended', () =>
     assert.equal((await stat(options.file)).mode & 0o777, 0o600)
   }))
 
-test('files are put aside by size, and only so many are kept', () =>
+test('files are rotated by size, and a limited number is kept', () =>
   inFolder(async (folder, options) => {
     const log = await AuditLog.open({ ...options, maxBytes: 1500, maxBackups: 2 })
     for (let i = 0; i < 20; i++) {
       log.record({ ...record, id: String(i) })
-      // Those that end while the disk is busy would share one write.
+      // Records of requests that end while the disk is busy would share one write.
       while (!(await readFile(options.file, 'utf8').catch(() => '')).includes(`"auditID":"${i}"`)) {
         await new Promise((next) => setTimeout(next, 1))
       }
@@ -96,7 +96,7 @@ test('files are put aside by size, and only so many are kept', () =>
     assert.equal((await linesOf(options.file)).at(-1).auditID, 'later')
   }))
 
-test('a disk that does not keep up costs lines, never memory or requests', () =>
+test('a slow disk costs lines, never memory or requests', () =>
   inFolder(async (_folder, options) => {
     const log = await AuditLog.open(options)
     const long = { ...record, uri: 'x'.repeat(100_000) }
@@ -122,7 +122,7 @@ test('writes are recorded, reads are not', () => {
   ])
 })
 
-test('a line is bounded, whatever a client sends, and says that it was cut', () =>
+test('a line is bounded whatever a client sends, and marked as truncated', () =>
   inFolder(async (_folder, options) => {
     const log = await AuditLog.open(options)
     const message = 'x'.repeat(3_800_000)
@@ -134,7 +134,7 @@ test('a line is bounded, whatever a client sends, and says that it was cut', () 
     assert.match(text, /"audit.k8s.io\/truncated":"true"/)
   }))
 
-test('files that were put aside go by age', () =>
+test('rotated files are removed by age', () =>
   inFolder(async (folder, options) => {
     let now = Date.parse('2026-01-01T00:00:00Z')
     const rotated = { ...options, clock: { now: () => now }, maxBytes: 10, maxAgeDays: 2, maxBackups: 0 }

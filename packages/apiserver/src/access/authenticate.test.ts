@@ -93,7 +93,7 @@ test('a service account token names its account, from the same key for every alg
   }
 })
 
-test('a token dies with what it depends on', () => {
+test('a token becomes invalid with the objects it depends on', () => {
   const bound = { kind: 'secret', name: 's', uid: 'secret-1' } as const
   type World = ReturnType<typeof world>
   const cases: Record<string, { change: (w: World) => void; error: string }> = {
@@ -181,7 +181,7 @@ test('audiences', () => {
   assert.equal(authenticator.review('fixed', ['vault']).error, 'invalid bearer token')
 })
 
-test('a token from a Secret lives as long as the Secret holds it', () => {
+test('a token from a Secret is valid as long as the Secret holds it', () => {
   const w = world()
   const token = w.tokens.issueForSecret(w.account, 's')
   const data = { token: Buffer.from(token).toString('base64') }
@@ -201,15 +201,15 @@ test('a token from a Secret lives as long as the Secret holds it', () => {
   assert.equal(review().error, '[invalid bearer token, serviceaccounts "robot" not found]')
 })
 
-test('fixed tokens, nobody, and headers that are no bearer token', () => {
+test('static tokens, anonymous requests, and headers without a bearer token', () => {
   const { authenticator } = world()
   const who = (header: string | undefined) => authenticator.authenticate(header, undefined)
   assert.deepEqual(who('Bearer fixed'), { name: 'alice', uid: 'u1', groups: ['g1', 'g2', 'system:authenticated'] })
   assert.deepEqual(who('Bearer other'), { name: 'bob', uid: 'u2', groups: ['system:authenticated'] })
-  const nobody = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
-  for (const header of [undefined, '', 'Basic abc', 'Bearer', 'Bearer ']) assert.deepEqual(who(header), nobody)
+  const anonymous = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+  for (const header of [undefined, '', 'Basic abc', 'Bearer', 'Bearer ']) assert.deepEqual(who(header), anonymous)
   const warnings: string[] = []
-  assert.deepEqual(authenticator.authenticate('Bearer  fixed', undefined, warnings), nobody)
+  assert.deepEqual(authenticator.authenticate('Bearer  fixed', undefined, warnings), anonymous)
   assert.deepEqual(warnings, [
     'the provided Authorization header contains extra space before the bearer token, and is ignored',
   ])
@@ -235,7 +235,7 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true, force: true }))
 
-test('a client certificate names user and groups; one of a stranger, or none, does not', async () => {
+test('a client certificate names user and groups; one of another CA does not', async () => {
   const { authenticator, clock } = world()
   clock.time = Date.now()
   const seen: (UserInfo | string)[] = []
@@ -279,7 +279,7 @@ test('a client certificate names user and groups; one of a stranger, or none, do
   assert.equal(seen[5], 'Unauthorized')
 })
 
-test('one HTTP/2 connection is looked at once', async () => {
+test('an HTTP/2 connection is authenticated once', async () => {
   const { authenticator, clock } = world()
   clock.time = Date.now()
   const seen: UserInfo[] = []
@@ -350,7 +350,7 @@ test('impersonation', () => {
   )
 })
 
-test('impersonation is refused in the words of the real server', () => {
+test('impersonation is refused with the messages of kube-apiserver', () => {
   const nothing: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) }
   const as = (...headers: string[]) => refusal(() => impersonate(context.user, headers, '/', nothing)).toStatus()
   assert.equal(
@@ -426,7 +426,7 @@ test('TokenRequest', () => {
   assert.equal(user?.name, 'system:serviceaccount:ns:robot')
 })
 
-test('OpenID documents let others check our tokens', async () => {
+test('OpenID documents let relying parties verify our tokens', async () => {
   const { tokens, account } = world()
   const documents = openidDocuments(tokens, '127.0.0.1:6443')
   const read = (path: string) => JSON.parse(documents.get(path)!.body)

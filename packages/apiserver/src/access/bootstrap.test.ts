@@ -33,7 +33,7 @@ test('default roles and bindings are those of kube-apiserver 1.34', () => {
   }
 })
 
-test('roles that are left out are about what cannot exist here', () => {
+test('roles that are left out refer to kinds that cannot exist here', () => {
   const ours = new Set(clusterRoles.map(idOf))
   const absent = real.filter((object) => object.kind === 'ClusterRole' && !ours.has(idOf(object)))
   const names = absent.map(({ metadata }) => metadata.name!.replace(/^system:/, '')).sort()
@@ -42,7 +42,7 @@ test('roles that are left out are about what cannot exist here', () => {
   for (const name of names) assert.match(name.replace('pod-garbage-collector', 'pod-gc'), about)
 })
 
-test('a start creates what is missing, a second one changes nothing', async () => {
+test('a start creates missing objects, a second start changes nothing', async () => {
   const client = new FakeClient()
   await bootstrap(client.port)
   assert.equal(client.log.length, 4 + clusterRoles.length + clusterRoleBindings.length + 2)
@@ -55,7 +55,7 @@ test('a start creates what is missing, a second one changes nothing', async () =
   assert.deepEqual(client.log, ['delete clusterroles/edit', 'create clusterroles/edit'])
 })
 
-test('what exists is completed, never reduced', () => {
+test('existing objects are extended, never reduced', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((verb) => ({ verbs: [verb] }))
   const role = (rules: unknown, fields: object = {}): KubeObject => ({
     apiVersion: 'v1',
@@ -90,7 +90,7 @@ const clusterRole = (name: string, labels: object, rules: unknown[], matchLabels
   ...(matchLabels ? { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } } : {}),
 })
 
-test('aggregated rules: by name, without doubles, without itself', () => {
+test('aggregated rules: by name, without duplicates, without the role itself', () => {
   const all = [
     clusterRole('z', { to: 'a' }, [rule('1'), rule('2')]),
     clusterRole('b', { to: 'a' }, [rule('2'), rule('3')]),
@@ -124,7 +124,7 @@ const failed = (what: string, error: unknown) => {
   throw new Error(what, { cause: error })
 }
 
-test('the aggregation controller follows, also through several levels', async () => {
+test('the aggregation controller follows changes through several levels', async () => {
   const { client, end } = running((c, signal) => runAggregation({ client: c.port, failed }, signal))
   const verbsOf = (name: string) =>
     ((client.find(CLUSTER_ROLES, name)?.['rules'] ?? []) as { verbs: string[] }[]).flatMap(({ verbs }) => verbs)
@@ -149,7 +149,7 @@ const namespace = (name: string, fields: object = {}) => ({
   metadata: { name, ...fields },
 })
 
-test('every namespace gets its default account and CA bundle, again and again', async () => {
+test('every namespace gets its default account and CA bundle, also after their deletion', async () => {
   const { client, end } = serviceAccountWorld()
   await client.create(NAMESPACES, namespace('one'))
   await client.create(NAMESPACES, namespace('going', { deletionTimestamp: '2026-01-01T00:00:00Z' }))
@@ -167,7 +167,7 @@ test('every namespace gets its default account and CA bundle, again and again', 
   await end()
 })
 
-test('token Secrets are filled, and go with their account', async () => {
+test('token Secrets are filled, and deleted with their account', async () => {
   const { client, end } = serviceAccountWorld()
   const annotations = { 'kubernetes.io/service-account.name': 'robot' }
   const secret = (name: string, more: object = {}) => ({

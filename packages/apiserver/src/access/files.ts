@@ -49,7 +49,7 @@ export async function closeToOthers(file: string, { groupMayRead = false, warn }
   if (!found?.isFile() || (found.mode & excess) === 0) return
   const before = (found.mode & 0o777).toString(8)
   const after = found.mode & 0o777 & ~excess
-  const advice = 'Replace the secret in it if others may have read it'
+  const advice = 'Replace the secret if others may have read it'
   try {
     await chmod(file, after)
     warn(
@@ -57,7 +57,7 @@ export async function closeToOthers(file: string, { groupMayRead = false, warn }
     )
   } catch (error) {
     warn(
-      `${file} holds a secret, is open to others (mode ${before}), and cannot be closed: ${messageOf(error)}. ${advice}`,
+      `${file} holds a secret, is readable for others (mode ${before}), and its mode cannot be changed: ${messageOf(error)}. ${advice}`,
     )
   }
 }

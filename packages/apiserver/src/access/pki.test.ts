@@ -65,7 +65,7 @@ function call(pki: Pki, port: number, servername: string | undefined): Promise<v
   })
 }
 
-test('what is there is used again, and is private', () =>
+test('existing files are used again and have mode 0600', () =>
   inFolder(async (dataDir) => {
     const first = await openPki(at(dataDir))
     const second = await openPki(at(dataDir))
@@ -86,7 +86,7 @@ test('what is there is used again, and is private', () =>
     for (const name of names) assert.equal((await stat(join(dataDir, 'pki', name))).mode & 0o777, 0o600, name)
   }))
 
-test('leaves rotate before they expire, and when the host changes; the authority stays', () =>
+test('certificates rotate before they expire, and when the host changes; the authority stays', () =>
   inFolder(async (dataDir) => {
     const first = await openPki(at(dataDir))
     const later = await openPki(at(dataDir, Date.now() + 340 * DAY))
@@ -102,7 +102,7 @@ test('leaves rotate before they expire, and when the host changes; the authority
     assert.ok(new X509Certificate(six.serving.cert).checkIP('fd00:1::5:6'))
   }))
 
-test('an authority near its end is renewed with the same key, so old client certificates still verify', () =>
+test('an authority that expires soon is renewed with the same key, so old client certificates still verify', () =>
   inFolder(async (dataDir) => {
     const first = await openPki(at(dataDir))
     const later = await openPki(at(dataDir, Date.now() + 3640 * DAY))
@@ -112,7 +112,7 @@ test('an authority near its end is renewed with the same key, so old client cert
     assert.ok(new X509Certificate(later.serving.cert).checkIssued(new X509Certificate(later.ca)))
   }))
 
-test('broken or unreadable files that matter give a clear error and are left alone', () =>
+test('damaged or unreadable files that cannot be replaced give a clear error and stay', () =>
   inFolder(async (dataDir) => {
     await openPki(at(dataDir))
     const file = (name: string) => join(dataDir, 'pki', name)
@@ -141,7 +141,7 @@ test('broken or unreadable files that matter give a clear error and are left alo
     await assert.rejects(openPki(at(dataDir)), /cannot open the keys and certificates: EISDIR/)
   }))
 
-test('a broken leaf is made again', () =>
+test('a damaged certificate is issued again', () =>
   inFolder(async (dataDir) => {
     const first = await openPki(at(dataDir))
     await writeFile(join(dataDir, 'pki', 'apiserver.crt'), 'torn')
@@ -151,7 +151,7 @@ test('a broken leaf is made again', () =>
     assert.notDeepEqual(second.admin, first.admin)
   }))
 
-test('the kubeconfig is private and replaced as a whole', () =>
+test('the kubeconfig has mode 0600 and is replaced atomically', () =>
   inFolder(async (dataDir) => {
     const pki = await openPki(at(dataDir))
     const file = join(dataDir, 'deep', 'kubeconfig')
@@ -171,7 +171,7 @@ test('the kubeconfig is private and replaced as a whole', () =>
     )
   }))
 
-test('making everything takes a moment: no key of the slow sort', () =>
+test('creating all keys takes a moment: no RSA key', () =>
   inFolder(async (dataDir) => {
     const before = process.cpuUsage()
     await openPki(at(dataDir))

@@ -89,7 +89,7 @@ test('a rule allows', () => {
   for (const [rule, attributes, want, because] of cases) assert.equal(ruleAllows(rule, attributes), want, because)
 })
 
-test('decisions follow roles and bindings as they change', () => {
+test('decisions follow changes of roles and bindings', () => {
   const objects = new FakeObjects()
   role(objects, 'reader', read)
   const rbac = new RbacAuthorizer(objects)
@@ -152,7 +152,7 @@ test('service accounts are subjects by name and namespace, masters may do anythi
   assert.deepEqual(may('anybody', 'system:masters'), { allowed: true, reason: '' })
 })
 
-test('an index that followed changes decides as one that starts afresh', () => {
+test('an index that followed changes decides as a new one', () => {
   const rules = [read, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['get'], nonResourceURLs: ['*'] }]
   const step = fc.record({
     what: fc.constantFrom('role', 'binding', 'removeRole', 'removeBinding'),
@@ -188,7 +188,7 @@ test('an index that followed changes decides as one that starts afresh', () => {
   )
 })
 
-test('forbidden in the words of the real server', () => {
+test('a refusal has the message of kube-apiserver', () => {
   const who = user('x<y>')
   const say = (attributes: Omit<Attributes, 'user'>, reason = '') =>
     forbiddenError({ user: who, ...attributes }, reason).toStatus()
@@ -210,7 +210,7 @@ test('forbidden in the words of the real server', () => {
   assert.deepEqual(path.details, {})
 })
 
-test('what is not uncovered is allowed', () => {
+test('rules that are covered are allowed', () => {
   const text = (...values: string[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 2 })
   const rule = fc.record({
     verbs: text('get', 'list', '*'),

@@ -9,10 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Server, startServer } from '../server.js'
 
 /**
- * Questions about access and policies, and what kube-apiserver 1.34.4 answered.
+ * Requests about access and policies, with the recorded responses of kube-apiserver 1.34.4.
  *
- * To record: start one with `--authorization-mode RBAC` and a token file that
- * holds TOKENS, then run this with RECORD_FROM=https://… RECORD_TO=….jsonl.
+ * To record: start one with `--authorization-mode RBAC` and a token file that holds TOKENS, then run this with
+ * RECORD_FROM=https://… RECORD_TO=….jsonl.
  */
 
 const TOKENS = 'tok-alice,alice,u1,"g1,g2"\ntok-bob,bob,u2\ntok-admin,root,u3,system:masters\n'
@@ -24,8 +24,8 @@ interface Probe {
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** The real server's informers lag behind its writes. */
-  readonly settle?: boolean
+  /** Waits after the request, because informers of kube-apiserver lag behind its writes. */
+  readonly lags?: boolean
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -84,7 +84,7 @@ const setup: Probe[] = [
   {
     path: '/api/v1/namespaces/default/serviceaccounts',
     body: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } },
-    settle: true,
+    lags: true,
   },
 ]
 
@@ -231,7 +231,7 @@ const bound = (name: string, spec: object): Probe => ({
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'], ...spec },
   },
-  settle: true,
+  lags: true,
 })
 const attempt: Probe = {
   path: '/api/v1/namespaces/default/configmaps',
@@ -239,7 +239,7 @@ const attempt: Probe = {
 }
 const removed = (name: string): Probe[] => [
   { method: 'DELETE', path: `${policies}/${name}` },
-  { method: 'DELETE', path: `/apis/${ADMISSION}/v1/validatingadmissionpolicybindings/${name}`, settle: true },
+  { method: 'DELETE', path: `/apis/${ADMISSION}/v1/validatingadmissionpolicybindings/${name}`, lags: true },
 ]
 const denied = (name: string, spec: object, binding: object = {}): Probe[] => [
   policy(name, spec),
@@ -305,7 +305,7 @@ function ask(base: string, { token = 'tok-admin', path, body, headers = {}, ...p
   })
 }
 
-/** What a test can compare: no times, ids and tokens; of objects that were written only that they were. */
+/** The part of a response that a test can compare: no times, ids and tokens. Written objects are reduced to a mark. */
 function plain(text: string): unknown {
   if (!text.startsWith('{')) return text
   const parsed = JSON.parse(text)
@@ -332,13 +332,13 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('access and policies answer as kube-apiserver 1.34 does', async () => {
+test('access and policies respond as kube-apiserver 1.34 does', async () => {
   const { RECORD_FROM: from, RECORD_TO: to } = process.env
   if (from && to) {
     const lines: string[] = []
     for (const probe of probes) {
       lines.push(JSON.stringify(await ask(from, probe)))
-      if (probe.settle) await delay(2_000)
+      if (probe.lags) await delay(2_000)
     }
     await writeFile(to, `${lines.join('\n')}\n`)
   }

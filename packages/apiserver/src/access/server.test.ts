@@ -8,7 +8,7 @@ import type { Client } from '@crosstie/kube'
 import { type Server, startServer } from '../server.js'
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from './kinds.js'
 
-/** The whole of access, over TLS, in front of the real server. */
+/** Access control over TLS, in front of the server. */
 
 let folder: string
 let server: Server
@@ -82,7 +82,7 @@ const said = async (...args: Parameters<typeof call>) => {
   return [code, body.message]
 }
 
-/** The audit log when it holds a text: lines are written after the answer. */
+/** Waits until the audit log holds a text. Lines are written after the response. */
 async function audited(text: string): Promise<string> {
   for (;;) {
     const log = await readFile(join(folder, 'audit.log'), 'utf8')
@@ -91,7 +91,7 @@ async function audited(text: string): Promise<string> {
   }
 }
 
-/** The revision when nothing is written any more. */
+/** Waits until writes have ended. Returns the revision. */
 async function lastRevision(): Promise<number> {
   for (;;) {
     const { revision } = server.engine.store
@@ -100,7 +100,7 @@ async function lastRevision(): Promise<number> {
   }
 }
 
-test('anonymous sees health and version, and no more', async () => {
+test('anonymous users see health and version only', async () => {
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) assert.equal((await call('', path)).code, 200, path)
   const refused = (path: string) => [403, `forbidden: User "system:anonymous" cannot get path "${path}"`]
   for (const path of ['/api', '/apis', '/metrics', '/openapi/v2', '/openid/v1/jwks']) {
@@ -113,7 +113,7 @@ test('anonymous sees health and version, and no more', async () => {
   assert.deepEqual(await said('nonsense', '/version'), [401, 'Unauthorized'])
 })
 
-test('whoever is known discovers, and may do what roles say', async () => {
+test('authenticated users see discovery and may do what roles allow', async () => {
   assert.equal((await call('tok-alice', '/apis')).code, 200)
   assert.deepEqual(await said('tok-alice', '/api/v1/namespaces/ns/secrets/x'), [
     403,
@@ -123,7 +123,7 @@ test('whoever is known discovers, and may do what roles say', async () => {
   assert.equal((await call('tok-root', '/api/v1/secrets')).code, 200)
 })
 
-test('nobody writes a role that grants more than they have', async () => {
+test('a role cannot grant more than its author has', async () => {
   const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'x' }, rules }
   assert.deepEqual(await said('tok-alice', '/apis/rbac.authorization.k8s.io/v1/clusterroles', role), [
@@ -144,7 +144,7 @@ test('impersonation, where it is allowed', async () => {
   ])
 })
 
-test('a service account token works until the account goes', async () => {
+test('a service account token is valid until the account is deleted', async () => {
   const metadata = { name: 'robot', namespace: 'ns' }
   await admin.create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
   const asked = await call('tok-root', '/api/v1/namespaces/ns/serviceaccounts/robot/token', {})
@@ -156,7 +156,7 @@ test('a service account token works until the account goes', async () => {
   assert.deepEqual(await said(token, '/api'), [401, 'Unauthorized'])
 })
 
-test('the audit log holds writes, and no secret', async () => {
+test('the audit log holds writes and no secrets', async () => {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { password: 'hunter2' } }
   assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets', secret)).code, 201)
   assert.equal((await call('tok-root', '/api/v1/namespaces/ns/secrets/s')).code, 200)
@@ -170,7 +170,7 @@ test('the audit log holds writes, and no secret', async () => {
   )
 })
 
-test('the audit log names who acts as another, and what policies say', async () => {
+test('the audit log names impersonators and policies', async () => {
   const group = 'admissionregistration.k8s.io'
   const type = (kind: string, resource: string) => ({ group, version: 'v1', kind, resource, namespaced: false })
   const of = (kind: string, spec: object) => ({ apiVersion: `${group}/v1`, kind, metadata: { name: 'audited' }, spec })

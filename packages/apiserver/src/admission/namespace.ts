@@ -21,7 +21,7 @@ export function checkNamespaceOpen(engine: Engine, { served, namespace }: WriteR
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
 /** Throws 403 for a deletion of a system namespace. */
-export function checkNamespaceMortal({ served, name }: { served: WriteRequest['served']; name: string }): void {
+export function checkNamespaceDeletable({ served, name }: { served: WriteRequest['served']; name: string }): void {
   if (served.type.group === '' && served.type.resource === 'namespaces' && immortal.has(name)) {
     throw forbidden(served.type, name, 'this namespace may not be deleted')
   }

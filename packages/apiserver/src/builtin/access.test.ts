@@ -146,14 +146,14 @@ test('access reviews', () => {
   const invalid = '.authorization.k8s.io "" is invalid: '
   const one =
     'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified'
-  const nobody = 'spec.user: Invalid value: "": at least one of user or group must be specified'
+  const noSubject = 'spec.user: Invalid value: "": at least one of user or group must be specified'
   assert.equal(
     messageOf(() => subject({ user: 'a' })),
     invalid + one,
   )
   assert.equal(
     messageOf(() => subject({})),
-    `${invalid}[${one}, ${nobody}]`,
+    `${invalid}[${one}, ${noSubject}]`,
   )
   assert.equal(
     messageOf(() =>

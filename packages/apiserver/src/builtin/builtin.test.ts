@@ -61,7 +61,7 @@ function decodeOrRefuse({ strategy, names }: Definition, value: KubeObject, unkn
   }
 }
 
-/** What becomes of a body, as far as this room is concerned. */
+/** Decodes and validates a body, as far as this folder does. */
 function create(definition: Definition, body: string, namespace: string | undefined): unknown {
   const { strategy, names } = definition
   const unknown: string[] = []
@@ -85,7 +85,7 @@ function create(definition: Definition, body: string, namespace: string | undefi
   return object
 }
 
-/** Without what only a running server knows. */
+/** Removes fields that only a running server sets. */
 function comparable(object: unknown): unknown {
   const { metadata, ...rest } = structuredClone(object) as { metadata: Record<string, unknown> }
   const { creationTimestamp: _, ...kept } = metadata

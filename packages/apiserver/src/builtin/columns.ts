@@ -7,7 +7,7 @@ export { nameColumn } from '../definitions/columns.js'
 export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
-  description: 'How long ago the object was created.',
+  description: 'The time since the object was created.',
   cell: ({ metadata }, now) => since(metadata.creationTimestamp, now),
 }
 

@@ -48,8 +48,8 @@ export function secretKind(): Definition {
     selectableFields: ['.type'],
     columns: [
       nameColumn,
-      column('Type', 'string', 'What the secret is for; some types demand certain keys.', ({ type }) => type ?? ''),
-      column('Data', 'string', 'How many entries the secret has.', (secret) => countOf(secret, 'data')),
+      column('Type', 'string', 'The type of the secret. Some types require certain keys.', ({ type }) => type ?? ''),
+      column('Data', 'string', 'The number of entries.', (secret) => countOf(secret, 'data')),
       ageColumn,
     ],
     defaults: secretDefaults,
@@ -174,12 +174,7 @@ export function configMapKind(): Definition {
     shortNames: ['cm'],
     columns: [
       nameColumn,
-      column(
-        'Data',
-        'string',
-        'How many entries there are.',
-        (map) => countOf(map, 'data') + countOf(map, 'binaryData'),
-      ),
+      column('Data', 'string', 'The number of entries.', (map) => countOf(map, 'data') + countOf(map, 'binaryData')),
       ageColumn,
     ],
     strategy: {
@@ -223,7 +218,7 @@ export function serviceAccountKind(): Definition {
       column(
         'Secrets',
         'string',
-        'How many secrets the account lists.',
+        'The number of secrets that the account lists.',
         ({ secrets }) => ((secrets ?? []) as readonly unknown[]).length,
       ),
       ageColumn,

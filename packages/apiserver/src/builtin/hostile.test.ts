@@ -16,7 +16,7 @@ const definitions = builtinDefinitions({
 
 const DEPTH_MAX = 5
 
-/** Values that fit the type, but for a null or a stranger now and then. */
+/** Values that match the type, sometimes with a null or a value of another type. */
 function anyOf(type: GoType, depth: number): fc.Arbitrary<unknown> {
   const stranger = fc.oneof(fc.constant(null), fc.jsonValue({ maxDepth: 1 }))
   return fc.oneof({ arbitrary: fitting(type, depth), weight: 30 }, { arbitrary: stranger, weight: 1 })
@@ -73,7 +73,7 @@ function decode({ strategy }: Definition, value: unknown): KubeObject | undefine
   }
 }
 
-/** Everything that happens to objects of the kind, without a store. */
+/** All operations on objects of the kind, without a store. */
 function live(definition: Definition, object: KubeObject, old: KubeObject | undefined): void {
   const { strategy, versions } = definition
   for (const subresource of old ? ['', 'status', 'finalize'] : ['']) {
@@ -84,14 +84,14 @@ function live(definition: Definition, object: KubeObject, old: KubeObject | unde
     for (const { cell } of versions[0]!.columns) cell?.(draft as unknown as KubeObject, 0)
     for (const label of Object.values(versions[0]!.fieldLabels ?? {})) label(draft as unknown as KubeObject)
     definition.sharedWith?.fromShared(definition.sharedWith.toShared(draft as unknown as KubeObject))
-    assert.deepEqual(decode(definition, object), object, 'what was decoded once stays as it is')
+    assert.deepEqual(decode(definition, object), object, 'a decoded object is not changed by decoding again')
   }
 }
 
 for (const definition of definitions) {
   const { group, names } = definition
   const model = modelOf(group === '' ? 'v1' : `${group}/v1`, names.kind)!
-  test(`${names.kind} of ${group || 'core'} stands whatever fits its type, and refuses the rest`, () => {
+  test(`${names.kind} of ${group || 'core'} accepts values of its type and refuses others`, () => {
     const arbitrary = structOf(model, DEPTH_MAX)
     fc.assert(
       fc.property(arbitrary, arbitrary, (first, second) => {

@@ -45,12 +45,7 @@ export function webhookKinds(check: ExpressionCheck): Definition[] {
       categories: ['api-extensions'],
       columns: [
         nameColumn,
-        column(
-          'Webhooks',
-          'integer',
-          'How many webhooks the configuration has.',
-          (object) => webhooksOf(object).length,
-        ),
+        column('Webhooks', 'integer', 'The number of webhooks.', (object) => webhooksOf(object).length),
         ageColumn,
       ],
       defaults: (object) => {

@@ -13,7 +13,7 @@ import { EventExpiry } from './event-expiry.js'
 
 const EVENTS: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 
-test('events go after their time', { timeout: 180_000 }, async (t) => {
+test('events are deleted after their time to live', { timeout: 180_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-events-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
   await using server = await startServer({ dataDir, host: '127.0.0.1', port: 0, eventTtlMs: 2_000 })
@@ -32,7 +32,7 @@ test('events go after their time', { timeout: 180_000 }, async (t) => {
   while (!(await gone())) await sleep(100)
 })
 
-interface Told {
+interface ExpiryCase {
   readonly because: string
   readonly created: number
   readonly last?: number
@@ -41,16 +41,21 @@ interface Told {
 
 const HOUR = 3_600_000
 const now = 10 * HOUR
-const events: Record<string, Told> = {
-  Young: { because: 'it was told a minute ago', created: now - 60_000, stays: true },
+const events: Record<string, ExpiryCase> = {
+  Young: { because: 'it occurred a minute ago', created: now - 60_000, stays: true },
   Old: { because: 'an hour is over', created: now - 2 * HOUR, stays: false },
-  CameAgain: { because: 'it was counted again since', created: now - 2 * HOUR, last: now - 60_000, stays: true },
+  CameAgain: { because: 'it occurred again since', created: now - 2 * HOUR, last: now - 60_000, stays: true },
   FastClock: { because: 'clocks may differ by minutes', created: now - 2 * HOUR, last: now + 60_000, stays: true },
-  FarAhead: { because: 'no clock is off by a year', created: now - 2 * HOUR, last: now + 8760 * HOUR, stays: false },
+  FarAhead: {
+    because: 'a clock is never off by a year',
+    created: now - 2 * HOUR,
+    last: now + 8760 * HOUR,
+    stays: false,
+  },
 }
 
 for (const [name, { because, created, last, stays }] of Object.entries(events)) {
-  test(`${name}: an event ${stays ? 'stays' : 'goes'} since ${because}`, async (t) => {
+  test(`${name}: an event ${stays ? 'stays' : 'is deleted'} since ${because}`, async (t) => {
     const store = new MemoryStore()
     t.after(() => store.close())
     await store.write([putEvent('e', created, last)])
@@ -59,7 +64,7 @@ for (const [name, { because, created, last, stays }] of Object.entries(events)) 
   })
 }
 
-test('events that are stamped far ahead hold up no others', async (t) => {
+test('events with a timestamp far in the future do not block others', async (t) => {
   const store = new MemoryStore()
   t.after(() => store.close())
   const ahead = Array.from({ length: 600 }, (_, i) => putEvent(`ahead-${i}`, now - 60_000, now + 8760 * HOUR))
@@ -81,7 +86,7 @@ function putEvent(name: string, created: number, last?: number): Write {
 const engineAt = (store: MemoryStore, time: number): Engine =>
   ({ store, clock: { now: () => time } }) as unknown as Engine
 
-test('of very many events those go whose time is over', async (t) => {
+test('of very many events the expired ones are deleted', async (t) => {
   const store = new MemoryStore()
   t.after(() => store.close())
   const written = 1_700
@@ -91,7 +96,7 @@ test('of very many events those go whose time is over', async (t) => {
       kind: 'Event',
       metadata: { name: `e${i}`, namespace: 'default', creationTimestamp: timestamp(i * 1000) },
     }
-    // Names in another order than that in which they were written.
+    // The order of names differs from that of the writes.
     await store.write([{ do: 'put', key: `//events/default/${(i * 7) % written}`, object, expect: 'absent' }])
   }
   const left = async (now: number) => {
@@ -100,6 +105,6 @@ test('of very many events those go whose time is over', async (t) => {
   }
   const expected = (from: number) => Array.from({ length: written - from }, (_, i) => timestamp((from + i) * 1000))
   assert.deepEqual((await left(50_000)).sort(), expected(0), 'none is old yet')
-  assert.deepEqual((await left(1_300_000)).sort(), expected(1_200), 'those that were written first are')
-  assert.deepEqual(await left(3_600_000), [], 'and in the end all of them')
+  assert.deepEqual((await left(1_300_000)).sort(), expected(1_200), 'the oldest ones are deleted')
+  assert.deepEqual(await left(3_600_000), [], 'and finally all of them')
 })

@@ -78,6 +78,6 @@ function lastNews(event: KubeObject, ahead: number): number {
     series?: { lastObservedTime?: string }
   }
   const at = (time: string | undefined) => (time ? Date.parse(time) || 0 : 0)
-  const told = [lastTimestamp, eventTime, series?.lastObservedTime].map(at)
-  return Math.max(at(metadata.creationTimestamp), ...told.filter((time) => time <= ahead))
+  const reported = [lastTimestamp, eventTime, series?.lastObservedTime].map(at)
+  return Math.max(at(metadata.creationTimestamp), ...reported.filter((time) => time <= ahead))
 }

@@ -10,7 +10,7 @@ import { WorkQueue } from '../workqueue.js'
 
 const writer = controller('generic-garbage-collector')
 
-const nobody: ReadonlySet<string> = new Set()
+const noOwners: ReadonlySet<string> = new Set()
 
 type State = 'there' | 'going' | 'absent' | 'unknown'
 
@@ -72,7 +72,7 @@ export class GarbageCollector {
   }
 
   #forget(key: string): ReadonlySet<string> {
-    const owners = this.#owners.get(key) ?? nobody
+    const owners = this.#owners.get(key) ?? noOwners
     this.#owners.delete(key)
     for (const owner of owners) {
       const dependents = this.#dependents.get(owner)

@@ -58,9 +58,9 @@ test('free names are accepted, and the kind is established at once', () => {
   })
 })
 
-test('what is settled is left alone', () => {
-  const settled = accepted(crd(foos))
-  assert.equal(acceptNames(settled, [accepted(crd(bars))], noon + 1000), settled)
+test('an accepted CRD is not changed', () => {
+  const unchanged = accepted(crd(foos))
+  assert.equal(acceptNames(unchanged, [accepted(crd(bars))], noon + 1000), unchanged)
 })
 
 interface ConflictCase {
@@ -96,7 +96,7 @@ const conflicts: Record<string, ConflictCase> = {
     got: { plural: 'bars', singular: 'bar', kind: '', listKind: 'BarList' },
   },
   ListKind: {
-    because: 'the last conflict is the one that is told',
+    because: 'the last conflict is reported',
     names: { plural: 'foos', singular: 'foo', kind: 'Bar', listKind: 'Foo' },
     want: 'False ListKindConflict: "Foo" is already in use',
     got: { plural: '', kind: 'Bar' },
@@ -110,15 +110,15 @@ for (const [name, { because, names, want, got }] of Object.entries(conflicts)) {
     assert.equal(condition(refused, 'NamesAccepted'), want, because)
     assert.equal(condition(refused, 'Established'), 'False NotAccepted: not all names are accepted')
     assert.deepEqual(refused.status?.acceptedNames, got)
-    assert.ok(isEstablished(acceptNames(refused, [], noon)), 'it is accepted once the other one is gone')
+    assert.ok(isEstablished(acceptNames(refused, [], noon)), 'it is accepted after the other CRD was deleted')
   })
 }
 
-test('names of another group are no conflict', () => {
+test('names of another group do not conflict', () => {
   assert.ok(isEstablished(acceptNames(crd(foos, { group: 'other.com' }), [accepted(crd(foos))], noon)))
 })
 
-test('a served kind stays established when it asks for a name that is taken', () => {
+test('a served kind stays established when it requests a name that is taken', () => {
   const served = accepted(crd(foos))
   const asking = { ...served, spec: { ...served.spec, names: { ...foos, shortNames: ['b'] } } }
   const refused = acceptNames(asking, [accepted(crd({ ...bars, shortNames: ['b'] }))], noon + 5000)
@@ -126,17 +126,17 @@ test('a served kind stays established when it asks for a name that is taken', ()
   assert.equal(condition(refused, 'NamesAccepted'), 'False ShortNamesConflict: "b" is already in use')
   assert.deepEqual(refused.status?.acceptedNames, foos)
   const times = refused.status?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)
-  assert.deepEqual(times, ['2026-01-01T12:00:05Z', '2026-01-01T12:00:00Z'], 'only what changed has a new time')
+  assert.deepEqual(times, ['2026-01-01T12:00:05Z', '2026-01-01T12:00:00Z'], 'only changed conditions have a new time')
 })
 
-test('a bundle without a certificate keeps a kind from being established', () => {
+test('a bundle without a certificate prevents a kind from being established', () => {
   const clientConfig = { url: 'https://a', caBundle: 'AAAA' }
   const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
   const refused = accepted(crd(foos, { conversion }))
   assert.equal(condition(refused, 'Established'), 'False InvalidCABundle: The conversion webhook CABundle is invalid')
 })
 
-test("groups of Kubernetes' own say whether they were approved", () => {
+test('CRDs in groups of Kubernetes report whether they were approved', () => {
   const approved = (text: string) =>
     condition(
       accepted(crd(foos, { group: 'x.k8s.io' }, { 'api-approved.kubernetes.io': text })),
@@ -146,15 +146,15 @@ test("groups of Kubernetes' own say whether they were approved", () => {
   assert.equal(approved('unapproved, test'), 'False UnapprovedAnnotation: not approved: "unapproved, test"')
 })
 
-test('schemas from before they had to be structural are told about, until they are', () => {
+test('schemas that are not structural are reported until they are', () => {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { properties: { a: {} } } } }]
   const old = accepted(crd(foos, { versions }))
   assert.equal(
     condition(old, 'NonStructuralSchema'),
     'True Violations: [spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields, spec.versions[0].schema.openAPIV3Schema.type: Required value: must not be empty at the root]',
   )
-  const mended = acceptNames({ ...old, spec: crd(foos).spec }, [], noon)
-  assert.equal(condition(mended, 'NonStructuralSchema'), undefined)
+  const fixed = acceptNames({ ...old, spec: crd(foos).spec }, [], noon)
+  assert.equal(condition(fixed, 'NonStructuralSchema'), undefined)
 })
 
 test('a condition keeps its time while its status stays', () => {

@@ -13,6 +13,6 @@ export const nameColumn: Column = {
 export const ageColumn: Column = {
   name: 'Age',
   type: 'date',
-  description: 'How long ago the object was created.',
+  description: 'The time since the object was created.',
   jsonPath: '.metadata.creationTimestamp',
 }

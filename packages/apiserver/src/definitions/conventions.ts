@@ -76,7 +76,7 @@ export interface Conventions {
   readonly repeatsMetadataErrors: boolean
   /** Checks the names of finalizers. Absent: any qualified name is valid. */
   validateFinalizers?(group: string, metadata: ObjectMeta): FieldError[]
-  /** Warnings about metadata. Absent: there are none. */
+  /** Warnings about metadata. Absent for kinds without warnings. */
   metadataWarnings?(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[]
   /** The encoding that etcd would hold, which decides whether an object is too large. */
   readonly storedAs: 'json' | 'protobuf'

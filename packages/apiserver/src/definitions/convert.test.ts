@@ -115,14 +115,14 @@ test('objects are converted in one call, and only those that need it', async () 
   assert.deepEqual(review.request.objects, [given[0], given[2]])
 })
 
-test('nobody is asked when nothing is to convert', async () => {
+test('the webhook is not called without objects to convert', async () => {
   received.length = 0
   const given = [foo('a', 'v2')]
   assert.equal(await conversion()(given, 'v2'), given)
   assert.equal(received.length, 0)
 })
 
-test('of metadata only labels and annotations come from the webhook', async () => {
+test('only labels and annotations of metadata come from the webhook', async () => {
   const metadata = {
     name: 'a',
     uid: 'u-a',
@@ -149,27 +149,27 @@ const single = (changes: Record<string, unknown>) => (review: Review) =>
 
 const failures: Record<string, FailureCase> = {
   Status: {
-    because: 'the webhook says why it failed',
+    because: 'the webhook reports why it failed',
     answer: (review) => success(review, [], { result: { status: 'Failure', message: 'no luck' } }),
     want: /^conversion webhook for example\.com\/v1, Kind=Foo failed: no luck$/,
   },
   StatusWithoutWords: {
-    because: 'it may find no words',
+    because: 'it may return no message',
     answer: (review) => success(review, [], { result: { status: 'Failed' } }),
     want: /failed: response\.result\.status was 'Failed', not 'Success'$/,
   },
   WrongUid: {
-    because: 'the answer belongs to another question',
+    because: 'the response belongs to another request',
     answer: (review) => success(review, [], { uid: 'x' }),
     want: /failed: expected response\.uid="[0-9a-f-]{36}", got "x"$/,
   },
   WrongKind: {
-    because: 'the answer is no review',
+    because: 'the response is not a review',
     answer: () => ({ kind: 'Foo', apiVersion: 'v1' }),
     want: /failed: no kind "Foo" is registered for version "v1" in scheme "pkg\/runtime\/scheme\.go:110"$/,
   },
   OlderReview: {
-    because: 'the answer is in another version than the question',
+    because: 'the response is in another version than the request',
     answer: (review) => ({ ...(success(review, []) as object), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
     want: /failed: expected webhook response of apiextensions\.k8s\.io\/v1, Kind=ConversionReview, got apiextensions\.k8s\.io\/v1beta1, Kind=ConversionReview$/,
   },
@@ -179,7 +179,7 @@ const failures: Record<string, FailureCase> = {
     want: /failed: no response provided$/,
   },
   TooFew: {
-    because: 'every object must come back',
+    because: 'every object must be returned',
     answer: (review) => success(review, []),
     want: /^conversion webhook for example\.com\/v1, Kind=Foo returned 0 objects, expected 1$/,
   },
@@ -189,22 +189,22 @@ const failures: Record<string, FailureCase> = {
     want: /returned invalid object at index 0: invalid groupVersion \(expected example\.com\/v2, received example\.com\/v3\)$/,
   },
   WrongObjectKind: {
-    because: 'it must stay what it is',
+    because: 'its kind must not change',
     answer: single({ kind: 'Bar' }),
     want: /returned invalid object at index 0: invalid kind \(expected Foo, received Bar\)$/,
   },
   Renamed: {
-    because: 'it must stay who it is',
+    because: 'its name must not change',
     answer: single({ metadata: { name: 'z', uid: 'u-a' } }),
     want: /returned invalid object: must have the same name: a != z$/,
   },
   NewUid: {
-    because: 'its uid is the identity',
+    because: 'its uid must not change',
     answer: single({ metadata: { name: 'a', uid: 'z' } }),
     want: /returned invalid object: must have the same UID: u-a != z$/,
   },
   BadLabel: {
-    because: 'labels are checked when they changed',
+    because: 'labels are validated when they changed',
     answer: single({ metadata: { name: 'a', uid: 'u-a', labels: { 'a b': 'c' } } }),
     want: /returned invalid metadata: metadata\.labels: Invalid value: "a b": name part must consist/,
   },
@@ -214,7 +214,7 @@ const failures: Record<string, FailureCase> = {
     want: /returned invalid metadata: metadata\.labels\[a\] must be a string, but is int64 in converted object$/,
   },
   InList: {
-    because: 'objects of a list are told one by one',
+    because: 'errors of a list are reported for each object',
     many: true,
     answer: (review) =>
       success(review, [turned(foo('a'), 'example.com/v2'), turned(foo('b'), 'example.com/v2', { kind: 'Bar' })]),
@@ -235,7 +235,7 @@ for (const [name, { because, answer: given, many, want }] of Object.entries(fail
   })
 }
 
-test('a service that nobody resolves is a clear error', async () => {
+test('a service that cannot be resolved is a clear error', async () => {
   const service = { name: 'svc', namespace: 'ns', port: 443, path: '/convert' }
   await assert.rejects(
     conversion({ url: undefined, service })([foo('a')], 'v2'),
@@ -252,7 +252,7 @@ test('an untrusted certificate ends the call', async () => {
   await assert.rejects(conversion({ caBundle: undefined })([foo('a')], 'v2'), /failed to verify certificate/)
 })
 
-test('bundles without a certificate are told apart', () => {
+test('bundles without a certificate have distinct errors', () => {
   const encoded = (text: string) => Buffer.from(text).toString('base64')
   assert.equal(caBundleError(encoded(pki.ca)), undefined)
   const prefix = 'unable to load root certificates:'

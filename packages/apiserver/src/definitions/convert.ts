@@ -31,7 +31,7 @@ export function webhookConversion(crd: CustomResourceDefinition): NonNullable<De
     const review = reviewVersion(conversionReviewVersions)
     endpoint ??= new Endpoint(clientConfig as ClientConfig)
     const converted = await call(endpoint, review, toConvert, apiVersion, signal)
-    const results = toConvert.map((original, i) => settled(original, converted[i], apiVersion))
+    const results = toConvert.map((original, i) => checkedConversion(original, converted[i], apiVersion))
     let next = 0
     return objects.map((object) => (object.apiVersion === apiVersion ? object : results[next++]!))
   }
@@ -114,7 +114,7 @@ function answerOf(answer: unknown, version: 'v1' | 'v1beta1', uid: string): read
  * Checks that the webhook returned the same object in the requested version. Returns it with the metadata of the
  * original.
  */
-function settled(original: KubeObject, converted: unknown, apiVersion: string): KubeObject {
+function checkedConversion(original: KubeObject, converted: unknown, apiVersion: string): KubeObject {
   const refuse = (where: string, why: string) => failure(`${nameOf(original)} returned invalid ${where}: ${why}`)
   const got = (isObject(converted) ? converted : {}) as Partial<KubeObject>
   if (got.apiVersion !== apiVersion) {

@@ -20,7 +20,7 @@ function crd(versions: readonly DefinitionVersion[], spec: Partial<DefinitionSpe
   }
 }
 
-test('versions are in the order of their maturity', () => {
+test('versions are sorted by maturity', () => {
   const names = ['foo1', 'v1beta1', 'v10', 'v1alpha1', 'foo10', 'v2', 'v1', 'v11beta2', 'v3beta1', 'v11alpha2']
   const want = ['v10', 'v2', 'v1', 'v11beta2', 'v3beta1', 'v1beta1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10']
   assert.deepEqual(names.sort(byPriority), want)
@@ -90,10 +90,10 @@ interface ScaleCase {
 }
 
 const scales: Record<string, ScaleCase> = {
-  Sound: { because: 'both are small and whole', object: { spec: { replicas: 1 }, status: { replicas: 2 } }, want: [] },
+  Sound: { because: 'both are small integers', object: { spec: { replicas: 1 }, status: { replicas: 2 } }, want: [] },
   Absent: { because: 'nothing is zero', object: {}, want: [] },
   Negative: {
-    because: 'nobody has less than none',
+    because: 'replicas cannot be negative',
     object: { spec: { replicas: -1 } },
     want: ['.spec.replicas: Invalid value: -1: should be a non-negative integer'],
   },
@@ -103,7 +103,7 @@ const scales: Record<string, ScaleCase> = {
     want: ['.status.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647'],
   },
   WrongType: {
-    because: 'a text is no number',
+    because: 'a string is not a number',
     object: { spec: { replicas: 'x' }, status: 5 },
     want: [
       '.spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of the type string, expected int64',
@@ -112,7 +112,7 @@ const scales: Record<string, ScaleCase> = {
     ],
   },
   StatusOnly: {
-    because: 'a write of the status is not blamed for the spec',
+    because: 'a write of the status is not refused because of the spec',
     object: { spec: { replicas: -1 }, status: { replicas: -2, selector: 5 } },
     subresource: 'status',
     want: [

@@ -135,7 +135,7 @@ admissionregistration.v1.ValidatingWebhook admissionregistration.v1.MutatingWebh
   admissionReviewVersions: Versions of AdmissionReview it understands, preferred first.
   reinvocationPolicy: IfNeeded asks again when others changed the object, Never (default) does not.
   matchConditions: Expressions that must all be true for it to be asked. At most 64.
-admissionregistration.v1.MatchCondition: An expression that decides whether somebody is asked.
+admissionregistration.v1.MatchCondition: An expression that decides whether a webhook or policy applies.
   name: Tells conditions apart.
   expression: In CEL, with object, oldObject, request and authorizer; must be true or false.
 admissionregistration.v1.RuleWithOperations admissionregistration.v1.NamedRuleWithOperations: Which requests are meant.
@@ -193,10 +193,10 @@ admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec: Which policy is u
 admissionregistration.v1.ParamRef: Which objects are the parameters: exactly one of name and selector.
   namespace: Where they are; that of the request when empty.
   selector: Those whose labels match.
-  parameterNotFoundAction: What to do when there are none: Allow or Deny.
+  parameterNotFoundAction: The action when no parameter object exists: Allow or Deny.
 meta.v1.ObjectMeta: What every object has: name, labels, owners and the like.
   name: The name, unique among the objects of its kind in the same namespace. It cannot be changed.
-  generateName: When there is no name, one is made from this and five characters.
+  generateName: The prefix of a generated name, used when there is no name. Five random characters follow.
   namespace: Where the object is. It cannot be changed.
   selfLink: No longer used.
   uid: Tells objects apart that have had the same name. Set by the server.
@@ -235,12 +235,12 @@ meta.v1.LabelSelectorRequirement meta.v1.FieldSelectorRequirement: One demand.
 meta.v1.Condition: One thing that is known about an object.
   observedGeneration: Which generation of the object this is about.
 meta.v1.DeleteOptions: How to delete.
-  gracePeriodSeconds: How long the object may take to end; zero is at once.
+  gracePeriodSeconds: The grace period of the deletion in seconds. Zero deletes at once.
   preconditions: What must hold, or nothing is deleted.
   orphanDependents: Deprecated: use propagationPolicy.
   propagationPolicy: Orphan keeps dependents, Background deletes them later, Foreground before.
   dryRun: All: do everything but delete.
-  ignoreStoreReadErrorWithClusterBreakingPotential: Delete even what cannot be read any more.
+  ignoreStoreReadErrorWithClusterBreakingPotential: Delete objects that cannot be read from storage, too.
 meta.v1.Preconditions: What must hold for a write.
   uid: The object must have this uid.
   resourceVersion: The object must have this revision.

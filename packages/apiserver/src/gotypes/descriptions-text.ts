@@ -15,12 +15,12 @@ core.v1.NamespaceCondition: One thing that is known about the deletion of a name
 core.v1.Secret: Confidential data such as passwords and keys, kept apart from what uses it. At most 1 MiB.
   data: The values by key, base64-encoded. Keys are letters, digits, '-', '_' and '.'.
   stringData: Values by key, as plain text. Only for writing: they are put into data and never shown.
-  immutable: Once true, neither data nor this field can be changed any more.
-  type: What the secret is for; some types demand certain keys. Opaque when left out.
+  immutable: Once true, neither data nor this field can be changed.
+  type: The type of the secret. Some types require certain keys. Default: Opaque.
 core.v1.ConfigMap: Configuration data, kept apart from what uses it. At most 1 MiB.
   data: The values by key, as text.
   binaryData: More values by key, base64-encoded. No key may be in data too.
-  immutable: Once true, neither the data nor this field can be changed any more.
+  immutable: Once true, neither the data nor this field can be changed.
 core.v1.ServiceAccount: An identity for programs.
   secrets: Secrets that programs with this identity may use.
   imagePullSecrets: Secrets for fetching images.
@@ -68,7 +68,7 @@ events.v1.Event: Something that happened to an object. Events are kept for a lim
 coordination.v1.Lease: A claim that one of several holds for a while, such as being their leader.
   spec: Who holds it, and until when.
 coordination.v1.LeaseSpec: Who holds a lease, and until when.
-  holderIdentity: Who holds the lease now; empty when nobody does.
+  holderIdentity: The identity of the current holder. Empty without a holder.
   leaseDurationSeconds: How long others must wait after renewTime before they may take it.
   acquireTime: When the holder took it.
   renewTime: When the holder last renewed it.
@@ -93,7 +93,7 @@ rbac.v1.PolicyRule authorization.v1.ResourceRule: What may be done with which re
   apiGroups: The groups of the resources; "" is the core group, * means all.
   resources: Plurals such as secrets, subresources such as namespaces/status; * means all.
   resourceNames: Only objects of these names; empty means all.
-  nonResourceURLs: Paths that are no resources, such as /healthz; * at the end stands for anything.
+  nonResourceURLs: Non-resource paths such as /healthz. A final * matches any suffix.
 authorization.v1.NonResourceRule: What may be done at which paths.
   verbs: Such as get; * means all.
   nonResourceURLs: The paths; * at the end stands for anything.
@@ -130,8 +130,8 @@ authentication.v1.TokenRequestStatus: The token.
   token: The token itself.
   expirationTimestamp: When it ends.
 authentication.v1.BoundObjectReference: An object whose life limits that of a token.
-authorization.v1.SubjectAccessReview: Asks whether somebody may do something.
-authorization.v1.LocalSubjectAccessReview: Asks whether somebody may do something in one namespace.
+authorization.v1.SubjectAccessReview: Checks whether a user may do something.
+authorization.v1.LocalSubjectAccessReview: Checks whether a user may do something in one namespace.
 authorization.v1.SelfSubjectAccessReview: Asks whether the asker may do something.
 authorization.v1.SelfSubjectRulesReview: Asks for all that the asker may do in a namespace.
 authorization.v1.SubjectAccessReviewSpec authorization.v1.SelfSubjectAccessReviewSpec: The question. Exactly one of the two kinds of attributes is set.
@@ -143,7 +143,7 @@ authorization.v1.SubjectAccessReviewSpec authorization.v1.SelfSubjectAccessRevie
   uid: Their uid.
 authorization.v1.SubjectAccessReviewStatus: The answer.
   allowed: Whether it is permitted.
-  denied: Whether it is forbidden for certain, not just permitted by nobody.
+  denied: Whether an authorizer explicitly denies it.
   reason: Why.
   evaluationError: What went wrong while deciding; an answer may be right nevertheless.
 authorization.v1.SelfSubjectRulesReviewSpec: The question.
@@ -161,8 +161,8 @@ authorization.v1.ResourceAttributes: An access to a resource.
   resource: Its plural; * means all.
   subresource: Such as status; empty for none.
   name: One object; empty for all.
-  fieldSelector: Only objects whose fields match.
-  labelSelector: Only objects whose labels match.
+  fieldSelector: Select objects by fields.
+  labelSelector: Select objects by labels.
 authorization.v1.NonResourceAttributes: An access to a path.
   path: The path.
   verb: The method, in lower case.

@@ -22,7 +22,7 @@ const common: Readonly<Record<string, string>> = {
   kind: 'The kind of the object, such as `Secret`.',
   metadata: 'Name, labels, owners and the like: what every object has.',
   spec: 'What is wanted.',
-  status: 'What is; written by whoever takes care of the object.',
+  status: 'The observed state, written by the controller of the object.',
   name: 'The name.',
   namespace: 'The namespace.',
   uid: 'The uid: tells objects apart that have had the same name.',

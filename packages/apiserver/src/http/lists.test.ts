@@ -25,7 +25,7 @@ before(async () => {
     const make = (i: number) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      // Both what a list and what a table brings along is long, and says where it is from.
+      // Both the list and the table are long, and their content names their namespace.
       metadata: { name: `${name}-${i}`, namespace: name, annotations: { long: `${name} `.repeat(4_000) } },
       data: { long: `${name} `.repeat(4_000) },
     })
@@ -70,7 +70,7 @@ function overHttp2(session: ClientHttp2Session, namespace: string, headers: Reco
   })
 }
 
-/** Asks, reads a little, and is gone. */
+/** Sends a request, reads a part of the response and disconnects. */
 function impatient(session: ClientHttp2Session, namespace: string): Promise<void> {
   return new Promise((resolve) => {
     const stream = session.request({ ':path': pathOf(namespace) })
@@ -92,7 +92,7 @@ function check(bytes: Buffer, namespace: string, what: string): void {
   }
 }
 
-test('lists that are read at once, plain, packed or as tables, do not mix, whoever goes away in between', async () => {
+test('concurrent lists, plain, compressed or as tables, do not mix when clients disconnect', async () => {
   const session = connect(server.url, identity())
   try {
     const gzip = { 'accept-encoding': 'gzip' }
@@ -108,7 +108,7 @@ test('lists that are read at once, plain, packed or as tables, do not mix, whoev
     for (let i = 0; i < 12; i++) {
       const namespace = NAMESPACES[i % NAMESPACES.length]!
       await impatient(session, NAMESPACES[(i + 1) % NAMESPACES.length]!)
-      check(await overHttp2(session, namespace, i % 2 ? { accept: TABLE } : {}), namespace, `one after the other, ${i}`)
+      check(await overHttp2(session, namespace, i % 2 ? { accept: TABLE } : {}), namespace, `sequentially, ${i}`)
     }
   } finally {
     session.destroy()

@@ -311,8 +311,8 @@ function unreadable(kind: string, type: string, why: string, bytes: Buffer): Sta
   if (bytes.length === 0) return unrecognized(kind, 'empty data', bytes)
   const [, given, version] = /^no kind "(.*)" is registered for version "(?:.*\/)?(.*)"$/.exec(why) ?? []
   if (given === undefined) return unrecognized(kind, why, bytes)
-  const told = `${why} in scheme "pkg/runtime/scheme.go:110"`
-  return badRequest(`${given} in version "${version}" cannot be handled as a ${kind}: ${told}`)
+  const reported = `${why} in scheme "pkg/runtime/scheme.go:110"`
+  return badRequest(`${given} in version "${version}" cannot be handled as a ${kind}: ${reported}`)
 }
 
 function patchBody(type: PatchType, bytes: Buffer): Body {

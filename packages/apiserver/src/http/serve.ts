@@ -205,7 +205,7 @@ async function fail(
     const media = readable(errorMedia(exchange.headers.accept), query, exchange)
     await sendError({ exchange, media, warnings }, error)
   } catch (second) {
-    site.report('answering with an error', second)
+    site.report('sending an error response', second)
   }
 }
 

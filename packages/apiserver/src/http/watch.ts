@@ -3,7 +3,7 @@ import type { Engine } from '../serving/engine.js'
 import type { Request } from '../serving/request.js'
 import type { Served, View } from '../serving/served.js'
 import type { Outgoing } from '../transport/exchange.js'
-import { type Happening, watch, whenOutdated } from '../verbs/watch.js'
+import { type WatchUpdate, watch, whenOutdated } from '../verbs/watch.js'
 import { encodeWatchEvent, encodeWatchFrame } from '../wire/protobuf-encode.js'
 import type { Reply } from './encode.js'
 import type { watchParameters } from './parameters.js'
@@ -43,15 +43,15 @@ export function serveWatch(
     stopping.removeEventListener('abort', finish)
     out?.end()
   }
-  const early: Happening[] = []
-  const sink = (happening: Happening) => {
+  const early: WatchUpdate[] = []
+  const sink = (event: WatchUpdate) => {
     if (over) return
     if (!out) {
-      early.push(happening)
+      early.push(event)
       return
     }
-    const readsOn = out.write(encode(happening))
-    if (happening.type === 'ERROR') finish()
+    const readsOn = out.write(encode(event))
+    if (event.type === 'ERROR') finish()
     else if (!readsOn && out.waiting > BACKLOG_BYTES_MAX) {
       finish()
       out.cut()
@@ -66,7 +66,7 @@ export function serveWatch(
   stopping.addEventListener('abort', finish)
   exchange.signal.addEventListener('abort', finish, { once: true })
   if (stopping.aborted || exchange.signal.aborted || !out) finish()
-  for (const happening of early) sink(happening)
+  for (const event of early) sink(event)
 }
 
 /** Opens the stream: lines, or messages of a WebSocket. Undefined when the WebSocket handshake failed. */
@@ -80,7 +80,7 @@ function secondsOf(asked: number | undefined): number {
   return asked && asked > 0 ? asked : TIMEOUT_MIN_SECONDS * (1 + Math.random())
 }
 
-type Encode = (happening: Happening) => Uint8Array
+type Encode = (event: WatchUpdate) => Uint8Array
 
 function lineEncoder(served: Served, reply: Reply): Encode {
   const shape = shapeOf(served, reply)
@@ -90,10 +90,10 @@ function lineEncoder(served: Served, reply: Reply): Encode {
   const frame = reply.exchange.messages ? encodeWatchEvent : encodeWatchFrame
   const line = protobuf ? frame : jsonLine
   const plainLine = plainLines(served)
-  return (happening) => {
-    if (happening.type === 'ERROR') return line('ERROR', happening.error.toStatus())
-    if (happening.type === 'BOOKMARK') return line('BOOKMARK', bookmarkObject(served, happening, reply))
-    const { type, view } = happening
+  return (event) => {
+    if (event.type === 'ERROR') return line('ERROR', event.error.toStatus())
+    if (event.type === 'BOOKMARK') return line('BOOKMARK', bookmarkObject(served, event, reply))
+    const { type, view } = event
     if (plainJson && view.bytes) return plainLine(type, view, view.bytes)
     return line(type, shape ? shape(view.object) : view.object)
   }

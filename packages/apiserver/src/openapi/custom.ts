@@ -3,12 +3,12 @@ import { type Dialect, type Document, META, refOf } from './schemas.js'
 
 const API_VERSION = {
   type: 'string',
-  description: 'APIVersion defines which group and version this form of the object is of, such as `example.org/v1`.',
+  description: 'The group and version of this representation of the object, such as `example.org/v1`.',
 }
 const KIND = { type: 'string', description: 'The kind of the object, such as `Database`.' }
 
 function metadataDocument(dialect: Dialect): Document {
-  const description = "Standard object's metadata: name, labels, owners and the like."
+  const description = 'Standard object metadata: name, labels, owners and more.'
   const ref = refOf(`${META}.ObjectMeta`, dialect)
   return dialect === 'v2' ? { ...ref, description } : { allOf: [ref], description }
 }

@@ -96,8 +96,12 @@ function listDocument(definition: Definition, version: Version, object: string, 
       kind: { type: 'string', description: 'The kind of the list.' },
       metadata:
         dialect === 'v2'
-          ? { ...meta, description: 'Where the list stands.' }
-          : { ...(defaultsReferences ? { default: {} } : {}), allOf: [meta], description: 'Where the list stands.' },
+          ? { ...meta, description: 'List metadata: resourceVersion and continue.' }
+          : {
+              ...(defaultsReferences ? { default: {} } : {}),
+              allOf: [meta],
+              description: 'List metadata: resourceVersion and continue.',
+            },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: names.listKind, version: version.name }],
     ...selectableFields(definition, version),

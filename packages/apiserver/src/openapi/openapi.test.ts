@@ -67,7 +67,7 @@ function custom(generation: number, own: JSONSchemaProps | undefined = schema): 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of any shape.
 const parse = (json: Buffer): any => JSON.parse(json.toString())
 
-/** Everything a document refers to. */
+/** Returns everything that a document references. */
 function references(value: unknown, found = new Set<string>()): Set<string> {
   if (Array.isArray(value)) for (const one of value) references(one, found)
   else if (typeof value === 'object' && value !== null) {
@@ -79,7 +79,7 @@ function references(value: unknown, found = new Set<string>()): Set<string> {
   return found
 }
 
-test('every reference of every document leads somewhere', () => {
+test('every reference of every document resolves', () => {
   const all = [...definitions, custom(1)]
   const v2 = parse(openApiV2(all).json)
   for (const name of references(v2)) assert.ok(name in v2.definitions, name)
@@ -94,7 +94,7 @@ test('every reference of every document leads somewhere', () => {
   }
 })
 
-test('built-in kinds carry what apply and patch need', () => {
+test('built-in kinds carry the extensions for apply and patch', () => {
   const { components, paths } = parse(openApiV3(definitions, '', 'v1')!.json)
   const meta = components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'].properties
   assert.deepEqual(meta.ownerReferences['x-kubernetes-list-map-keys'], ['uid'])
@@ -107,7 +107,7 @@ test('built-in kinds carry what apply and patch need', () => {
   assert.ok(patch.parameters.some(({ name }: { name: string }) => name === 'fieldValidation'))
 })
 
-test('custom kinds are published with their own words', () => {
+test('custom kinds are published with their own descriptions', () => {
   const { components } = parse(openApiV3([custom(1)], 'stable.example.com', 'v1')!.json)
   const thing = components.schemas['com.example.stable.v1.Thing']
   assert.equal(thing.description, 'A thing.')
@@ -119,17 +119,17 @@ test('custom kinds are published with their own words', () => {
   assert.deepEqual(inner.required, ['kind', 'apiVersion'])
 })
 
-test('OpenAPI 2 says less where kubectl would read too much into it', () => {
+test('OpenAPI 2 leaves out what kubectl would take too literally', () => {
   const thing = parse(openApiV2([custom(1)]).json).definitions['com.example.stable.v1.Thing']
   const { spec } = thing.properties
-  assert.deepEqual(spec.required, ['size'], 'what may be null cannot be demanded')
+  assert.deepEqual(spec.required, ['size'], 'a nullable field cannot be required')
   assert.equal(spec.properties.maybe.type, undefined)
   assert.equal(spec.properties.any.properties, undefined)
   assert.equal(spec.properties.port.anyOf, undefined)
   assert.equal(spec.properties.size.default, undefined)
 })
 
-test('a kind without a schema may hold anything', () => {
+test('a kind without a schema accepts any object', () => {
   const thing = parse(
     openApiV3(
       [{ ...custom(1), versions: [{ ...custom(1).versions[0]!, schema: undefined }] }],
@@ -140,7 +140,7 @@ test('a kind without a schema may hold anything', () => {
   assert.equal(thing.components.schemas['com.example.stable.v1.Thing'].properties, undefined)
 })
 
-test('documents are made again when, and only when, a definition changed', () => {
+test('documents are rendered again if and only if a definition changed', () => {
   const one = custom(1)
   const first = openApiV3([one], 'stable.example.com', 'v1')
   assert.equal(openApiV3([...[one]], 'stable.example.com', 'v1'), first)

@@ -30,24 +30,24 @@ const specialModels: Readonly<Record<SpecialName, string>> = {
 }
 
 const leaves: Readonly<Record<string, Document>> = {
-  [specialModels.Time]: { type: 'string', format: 'date-time', description: 'A point in time, to the second.' },
+  [specialModels.Time]: { type: 'string', format: 'date-time', description: 'A time with a resolution of seconds.' },
   [specialModels.MicroTime]: {
     type: 'string',
     format: 'date-time',
-    description: 'A point in time, to the microsecond.',
+    description: 'A time with a resolution of microseconds.',
   },
-  [specialModels.FieldsV1]: { type: 'object', description: 'A set of fields, as a trie in JSON.' },
-  [specialModels.RawExtension]: { type: 'object', description: 'An object of a kind that is not known here.' },
+  [specialModels.FieldsV1]: { type: 'object', description: 'A set of fields, encoded as a trie in JSON.' },
+  [specialModels.RawExtension]: { type: 'object', description: 'An object of any kind.' },
   [specialModels.IntOrString]: {
     type: 'string',
     format: 'int-or-string',
-    description: 'A number, or text in its place.',
+    description: 'A number or a string.',
   },
   [specialModels.JSON]: { description: 'Any JSON value.' },
-  [specialModels.JSONSchemaPropsOrBool]: { description: 'A schema, or true or false.' },
-  [specialModels.JSONSchemaPropsOrArray]: { description: 'A schema, or a list of them.' },
-  [specialModels.JSONSchemaPropsOrStringArray]: { description: 'A schema, or a list of names.' },
-  [`${META}.Patch`]: { type: 'object', description: 'A patch, in the form that the Content-Type names.' },
+  [specialModels.JSONSchemaPropsOrBool]: { description: 'A schema or a boolean.' },
+  [specialModels.JSONSchemaPropsOrArray]: { description: 'A schema or a list of schemas.' },
+  [specialModels.JSONSchemaPropsOrStringArray]: { description: 'A schema or a list of names.' },
+  [`${META}.Patch`]: { type: 'object', description: 'A patch in the format that the Content-Type names.' },
 }
 
 /** The schema of a type. */

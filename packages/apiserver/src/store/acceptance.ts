@@ -55,11 +55,11 @@ export class Acceptance {
   }
 
   /** Called when the change is durable and visible. */
-  settled(change: Change): void {
+  becameVisible(change: Change): void {
     if (this.#pending.get(change.key) === change.now) this.#pending.delete(change.key)
   }
 
-  /** Called when accepted changes could not be made durable. */
+  /** Called when accepted changes failed to become durable. */
   drop(changes: Iterable<Change>): void {
     for (const { now } of changes) this.#parsed.retire(now as Version)
     this.#pending.clear()

@@ -24,7 +24,7 @@ async function backedUp(): Promise<{ dataDir: string; file: string; state: [stri
   return { dataDir, file, state, revision }
 }
 
-test('a restored backup is what the store was', async () => {
+test('a restored backup equals the store', async () => {
   const { file, state, revision } = await backedUp()
   const dataDir = newDirectory()
   const restored = await restoreBackup(file, dataDir)
@@ -32,7 +32,7 @@ test('a restored backup is what the store was', async () => {
   const store = await openStore({ dataDir })
   assert.deepEqual(stateOf(store), state)
   assert.ok(store.revision > revision)
-  assert.throws(() => store.changesSince(revision), CompactedError, 'who saw a later past must list again')
+  assert.throws(() => store.changesSince(revision), CompactedError, 'clients that saw later revisions must list again')
   const [change] = await store.write([create('/t/things/new')])
   assert.equal(change!.revision, store.revision)
   await store.close()
@@ -41,11 +41,11 @@ test('a restored backup is what the store was', async () => {
   await again.close()
 })
 
-test('a backup is of one revision, though writers go on', async () => {
+test('a backup is consistent while writes continue', async () => {
   const dataDir = newDirectory()
   const store = await openStore({ dataDir, history: { changes: 3 } })
   const keys = Array.from({ length: 600 }, (_, i) => `/t/things/${i}`)
-  // Every round gives all keys the same number in one write: a mix of numbers is a mix of revisions.
+  // Every round writes the same number to all keys in one write. Mixed numbers are mixed revisions.
   const round = (n: number) => store.write(keys.map((key) => put(key, { n })))
   await round(0)
   let writing = true
@@ -60,7 +60,7 @@ test('a backup is of one revision, though writers go on', async () => {
     const copy = await openStore({ dataDir: target })
     const numbers = new Set(copy.list('').items.map((item) => (specOf(item) as { n: number }).n))
     assert.equal(copy.count(''), keys.length)
-    assert.equal(numbers.size, 1, `revision ${revision} is a mix of ${[...numbers]}`)
+    assert.equal(numbers.size, 1, `revision ${revision} mixes ${[...numbers]}`)
     await copy.close()
   }
   writing = false
@@ -68,9 +68,9 @@ test('a backup is of one revision, though writers go on', async () => {
   await store.close()
 })
 
-test('a directory with data is left alone, unless forced, and then its data is moved aside', async () => {
+test('a directory with data is refused unless forced, and then its data is moved', async () => {
   const { dataDir, file, state } = await backedUp()
-  await assert.rejects(restoreBackup(file, dataDir), { message: /holds data already \(log-\d+\)\. Choose an empty/ })
+  await assert.rejects(restoreBackup(file, dataDir), { message: /already holds data \(log-\d+\)\. Choose an empty/ })
   const store = await openStore({ dataDir })
   await store.write([create('/t/things/after-the-backup')])
   await assert.rejects(restoreBackup(file, dataDir, { force: true }), { name: 'StoreLockedError' })
@@ -81,11 +81,11 @@ test('a directory with data is left alone, unless forced, and then its data is m
   await restored.close()
   const aside = fs.readdirSync(dataDir).find((name) => name.startsWith('replaced-'))!
   const old = await openStore({ dataDir: join(dataDir, aside) })
-  assert.ok(old.get('/t/things/after-the-backup'), 'what was replaced is still a store')
+  assert.ok(old.get('/t/things/after-the-backup'), 'the replaced data is still a store')
   await old.close()
 })
 
-test('a damaged backup is refused before anything is touched', async () => {
+test('a damaged backup is refused before anything is changed', async () => {
   const { file, dataDir } = await backedUp()
   const content = fs.readFileSync(file)
   const before = fs.readdirSync(dataDir)
@@ -104,7 +104,7 @@ test('a damaged backup is refused before anything is touched', async () => {
   assert.deepEqual(fs.readdirSync(dataDir), before)
 })
 
-test('a restore that was cut short is noticed, and can be done again', async () => {
+test('an interrupted restore is detected and can be repeated', async () => {
   const { file, state } = await backedUp()
   const dataDir = newDirectory()
   fs.mkdirSync(dataDir)

@@ -43,7 +43,7 @@ export async function restoreBackup(
     const names = await files.list(dataDir)
     const present = names.filter((name) => STORE_FILE.test(name))
     if (present.length > 0 && !force) {
-      throw new Error(`${dataDir} holds data already (${present[0]}). Choose an empty directory, or use --force.`)
+      throw new Error(`${dataDir} already holds data (${present[0]}). Choose an empty directory, or use --force.`)
     }
     await provideKeys(header, keys, keyFile)
     if (!names.includes(RESTORING)) await (await files.open(join(dataDir, RESTORING), 'create')).close()
@@ -78,8 +78,8 @@ async function check(files: Files, file: string): Promise<Checked> {
     return { header, objects, keys }
   } catch (error) {
     if (!(error instanceof StoreCorruptError)) throw error
-    const what = error.offset === 0 ? 'this is no backup' : 'it was cut or changed since it was written'
-    throw new StoreCorruptError(file, error.offset, what, "Take another one that 'crosstie backup' wrote.")
+    const what = error.offset === 0 ? 'this is not a backup' : 'it was truncated or changed after it was written'
+    throw new StoreCorruptError(file, error.offset, what, "Use another file that 'crosstie backup' wrote.")
   }
 }
 
@@ -87,8 +87,8 @@ async function provideKeys(header: SnapshotHeader, needed: ReadonlySet<string>, 
   if (needed.size === 0) return
   if (!fs.existsSync(keyFile)) {
     if (!header.keys) {
-      const next = `Put the file with the keys of that store there first, or name it.`
-      throw new StoreKeyError(`the backup holds encrypted values, but there is no ${keyFile}. ${next}`)
+      const next = `Copy the key file of that store there first, or name it.`
+      throw new StoreKeyError(`the backup holds encrypted values, but ${keyFile} does not exist. ${next}`)
     }
     await fs.promises.writeFile(keyFile, header.keys, { mode: 0o600, flag: 'wx', flush: true })
   }

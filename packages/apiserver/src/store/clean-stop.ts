@@ -48,7 +48,7 @@ export async function checkCleanStop(
   const stop = await readCleanStop(files, join(directory, CLEAN_STOP))
   // A restored backup is another store with its own revisions.
   if (!stop || (store !== undefined && stop.store !== store) || stop.revision <= revision) return
-  const what = `at the last clean stop the log went up to revision ${stop.revision}, now it ends at ${revision}: a file was cut or removed`
+  const what = `the log reached revision ${stop.revision} at the last clean stop and now ends at ${revision}: a file was truncated or removed`
   throw new StoreCorruptError(join(directory, CLEAN_STOP), 0, what)
 }
 

@@ -26,7 +26,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(JSON.parse(Buffer.from(stored.bytes).toString()), stored.object)
   })
 
-  check('the object handed in stays as it is', async (store) => {
+  check('a write does not change the object that was passed in', async (store) => {
     const object = Object.freeze({ ...thing('a'), metadata: Object.freeze({ name: 'a' }) })
     await store.write([{ do: 'put', key: '/t/things/a', object, expect: 'absent' }])
     assert.deepEqual(object, thing('a'))
@@ -42,7 +42,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.equal((specOf(store.get('/t/things/a')) as { big: bigint }).big, 9223372036854775807n)
   })
 
-  check('of two writers from the same revision, exactly one wins', async (store) => {
+  check('of two writes that expect the same revision, exactly one succeeds', async (store) => {
     const [{ revision }] = (await store.write([create('/t/things/a')])) as [Change]
     const attempts = [1, 2].map((n) => store.write([put('/t/things/a', { n }, revision)]))
     const outcomes = await Promise.allSettled(attempts)
@@ -54,7 +54,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(specOf(store.get('/t/things/a')), { n: 1 })
   })
 
-  check('a write expects what it says, or is refused with the tip', async (store) => {
+  check('a write whose expectation does not hold is refused with the tip', async (store) => {
     await assert.rejects(store.write([remove('/t/things/a')]), PreconditionError)
     await assert.rejects(store.write([put('/t/things/a', {}, 7)]), PreconditionError)
     const [{ revision }] = (await store.write([create('/t/things/a')])) as [Change]
@@ -68,7 +68,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.equal(store.get('/t/things/a'), undefined)
   })
 
-  check('a refused set of writes leaves nothing behind, not even revisions', async (store) => {
+  check('refused writes have no effect and use no revisions', async (store) => {
     await store.write([create('/t/things/a')])
     const { revision } = store
     await assert.rejects(store.write([create('/t/things/b'), create('/t/things/a')]), PreconditionError)
@@ -77,7 +77,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.equal(change!.revision, revision + 1)
   })
 
-  check('a set of writes sees its own earlier writes', async (store) => {
+  check('several writes see the earlier ones of the same call', async (store) => {
     const changes = await store.write([create('/t/things/a'), remove('/t/things/a'), create('/t/things/a', { n: 2 })])
     assert.deepEqual(
       changes.map(({ type }) => type),
@@ -86,7 +86,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(specOf(store.get('/t/things/a')), { n: 2 })
   })
 
-  check('writers build on the tip, readers see only what is durable', async (store) => {
+  check('writers build on the tip, readers see only durable changes', async (store) => {
     const written = store.write([create('/t/things/a', { n: 1 })])
     const tip = store.tip('/t/things/a')!
     assert.deepEqual(specOf(tip), { n: 1 })
@@ -98,7 +98,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.equal(store.tip('/t/things/a'), store.get('/t/things/a'))
   })
 
-  check('the tip of a key whose deletion is on its way is absent', async (store) => {
+  check('the tip of a key with a pending deletion is absent', async (store) => {
     await store.write([create('/t/things/a')])
     const gone = store.write([remove('/t/things/a')])
     assert.equal(store.tip('/t/things/a'), undefined)
@@ -107,7 +107,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(specOf(store.get('/t/things/a')), { again: true })
   })
 
-  check('a deletion tells the last state with the revision of the deletion', async (store) => {
+  check('a deletion reports the last state with the revision of the deletion', async (store) => {
     await store.write([create('/t/things/a', { n: 1 }), create('/t/things/b', { n: 1 })])
     const [a] = await store.write([remove('/t/things/a')])
     assert.equal(a!.type, 'DELETED')
@@ -120,14 +120,14 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(specOf(b!.now), { last: 'words' })
   })
 
-  check('listeners hear every change in order, when readers see it', async (store) => {
+  check('listeners get every change in order, when readers see it', async (store) => {
     const heard: Change[] = []
     const stop = store.subscribe((changes) => {
       assert.equal(store.revision, changes.at(-1)!.revision)
       heard.push(...changes)
     })
     store.subscribe(() => {
-      throw new Error('a listener that fails is nobody else’s trouble')
+      throw new Error('an error of a listener does not fail the write')
     })
     const writes = Array.from({ length: 50 }, (_, i) => store.write([put(`/t/things/${i % 7}`, { i })]))
     await Promise.all(writes)
@@ -169,7 +169,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(keysOf(store.list('/nothing/')), [])
   })
 
-  check('the past can be read until it is compacted', async (store) => {
+  check('old revisions can be read until they are compacted', async (store) => {
     const before = store.revision
     const revisions: number[] = []
     for (const spec of [{ n: 1 }, { n: 2 }, { n: 3 }]) {
@@ -194,11 +194,11 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(specOf(store.get('/t/things/a', revisions[1])), { n: 2 })
     assert.equal(store.changesSince(revisions[1]!).length, 3)
     await store.compact(revisions[0]!)
-    assert.equal(store.compacted, revisions[1], 'compaction never goes back')
+    assert.equal(store.compacted, revisions[1], 'compaction never moves back')
     await assert.rejects(store.compact(store.revision + 1), FutureRevisionError)
   })
 
-  check('compacting everything leaves the newest state alone', async (store) => {
+  check('compacting everything keeps the newest state', async (store) => {
     await store.write([create('/t/things/a', { n: 1 }), create('/t/things/b')])
     await store.write([put('/t/things/a', { n: 2 }), remove('/t/things/b')])
     await store.compact(store.revision)
@@ -209,7 +209,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.deepEqual(keysOf(store.list('')), ['/t/things/a', '/t/things/b'])
   })
 
-  check('changes are told by prefix', async (store) => {
+  check('changes are delivered by prefix', async (store) => {
     const { revision } = store
     await store.write([create('/t/things/a'), create('/t/others/a')])
     assert.deepEqual(
@@ -218,7 +218,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     )
   })
 
-  check('a closed store takes no more writes, but finishes those it took', async (store) => {
+  check('a closed store refuses new writes and completes accepted ones', async (store) => {
     const written = store.write([create('/t/things/a')])
     const closed = store.close()
     await assert.rejects(store.write([create('/t/things/b')]), { name: 'StoreClosedError' })

@@ -14,7 +14,7 @@ const CRASHES = 8
 const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-crash-'))
 after(() => fs.rmSync(home, { recursive: true, force: true }))
 
-test(`power fails ${seeds * CRASHES} times, seeds from ${first}: nothing acknowledged is lost`, async (t) => {
+test(`${seeds * CRASHES} power losses, seeds from ${first}: no acknowledged write is lost`, async (t) => {
   const sums = { acknowledged: 0, refused: 0, recovered: 0 }
   for (let seed = first; seed < first + seeds; seed++) {
     const simulation = new Simulation({ seed, crashes: CRASHES, keyFile: join(home, 'keys.json') })

@@ -13,7 +13,7 @@ const open = (files: SimulatedDisk) => openStore({ dataDir: DIRECTORY, files, lo
 
 type States = readonly string[]
 
-/** A log of three batches; the last is sealed when the store was closed. Tells the state after each batch. */
+/** Creates a log of three batches. The last is sealed when the store was closed. Returns the state after each batch. */
 async function smallLog(closed: boolean): Promise<{ disk: SimulatedDisk; states: States; ends: readonly number[] }> {
   const disk = new SimulatedDisk(seeded(1))
   const store = await open(disk)
@@ -46,14 +46,14 @@ async function opened(content: Buffer): Promise<Store | Error> {
   }
 }
 
-/** Every byte, or as many as time allows for the long run of one value. */
+/** Every offset, or a sample of long runs of one value. */
 function* offsetsOf(content: Buffer): Generator<number> {
   for (let at = 0; at < content.length; at++) {
     if (content[at] !== content[at - 1] || content[at] !== content[at + 1] || at % 97 === 0) yield at
   }
 }
 
-test('a log that ends at any byte opens with whole batches, or not at all', async () => {
+test('a log that is truncated at any byte opens with whole batches, or not at all', async () => {
   const { disk, states, ends } = await smallLog(false)
   const content = contentOf(disk)
   for (const length of offsetsOf(content)) {
@@ -61,13 +61,13 @@ test('a log that ends at any byte opens with whole batches, or not at all', asyn
     assert.ok(!(store instanceof Error), `cut at ${length}: ${(store as Error).message}`)
     const batches = ends.filter((end, i) => i > 0 && end <= length).length
     const reached = states.indexOf(JSON.stringify(stateOf(store)))
-    // A frame is whole before the zeros behind it are.
+    // A frame is complete before the zeros behind it are.
     assert.ok(reached === batches || reached === batches + 1, `cut at ${length}: ${reached} of ${batches} batches`)
     await store.close()
   }
 })
 
-test('a bit that flips in a log that was closed is found, or hurts nobody', async () => {
+test('a flipped bit in a closed log is detected or has no effect', async () => {
   const { disk, states } = await smallLog(true)
   const content = contentOf(disk)
   const found = { found: 0, harmless: 0 }
@@ -82,13 +82,13 @@ test('a bit that flips in a log that was closed is found, or hurts nobody', asyn
       continue
     }
     found.harmless++
-    assert.equal(JSON.stringify(stateOf(store)), states.at(-1), `byte ${at} flipped: something acknowledged is gone`)
+    assert.equal(JSON.stringify(stateOf(store)), states.at(-1), `byte ${at} flipped: an acknowledged write is lost`)
     await store.close()
   }
   assert.ok(found.found > 200 && found.harmless > 0, JSON.stringify(found))
 })
 
-test('a bit that flips in a log after a crash costs at most the last batch', async () => {
+test('a flipped bit in a log after a crash costs at most the last batch', async () => {
   const { disk, states, ends } = await smallLog(false)
   const content = contentOf(disk)
   for (const at of offsetsOf(content)) {
@@ -105,7 +105,7 @@ test('a bit that flips in a log after a crash costs at most the last batch', asy
   }
 })
 
-test('damage is told with file, place and what to do', async () => {
+test('the error about damage names the file, the position and the remedy', async () => {
   const { disk, ends } = await smallLog(false)
   const flipped = Buffer.from(contentOf(disk))
   flipped[ends[0]! + 100]! ^= 1
@@ -127,15 +127,15 @@ const flip = (at: number) => (content: Buffer) => {
   return content
 }
 
-/** What is done to a store with a snapshot and several log files. */
+/** Damage to a store with a snapshot and several log files. */
 const damages: Record<string, Damage> = {
   SnapshotFlipped: {
-    because: 'a snapshot holds what the log no longer does',
+    because: 'the snapshot holds changes that are no longer in the log',
     damage: (disk, names) => disk.alter(names.find((name) => name.includes('snapshot-'))!, flip(3000)),
     want: /snapshot-\d+ is damaged at byte \d+: the checksum does not match/,
   },
   SnapshotCut: {
-    because: 'a snapshot without its end is not whole',
+    because: 'a snapshot without its end is incomplete',
     damage: (disk, names) =>
       disk.alter(names.find((name) => name.includes('snapshot-'))!, (c) => c.subarray(0, c.length - 1)),
     want: /snapshot-\d+ is damaged at byte \d+: a frame .*ends early/,
@@ -146,12 +146,12 @@ const damages: Record<string, Damage> = {
     want: /log-\d+ is damaged at byte 4096: the checksum does not match/,
   },
   OlderLogHeaderFlipped: {
-    because: 'its header says what comes before',
+    because: 'its header names the previous file',
     damage: (disk, names) => disk.alter(names.filter((name) => name.includes('log-')).at(-2)!, flip(60)),
     want: /log-\d+ is damaged at byte 0/,
   },
   OlderLogCut: {
-    because: 'the next file knows where it ended',
+    because: 'the next file records where it ended',
     damage: (disk, names) =>
       disk.alter(names.filter((name) => name.includes('log-')).at(-2)!, (c) => c.subarray(0, 8192)),
     want: /log-\d+ is damaged at byte 8192/,
@@ -166,14 +166,14 @@ const damages: Record<string, Damage> = {
   },
 }
 
-/** A store with a snapshot and several log files, closed well. */
+/** A store with a snapshot and several log files, closed cleanly. */
 async function largerStore() {
   const disk = new SimulatedDisk(seeded(1))
   const options = { dataDir: DIRECTORY, files: disk, snapshotBytes: 5000, logSizes: { file: 20_000, prepared: 0 } }
   const store = await openStore(options)
   for (let i = 0; i < 12; i++) await store.write([put(`/t/things/${i % 5}`, { text: 'x'.repeat(2000), i })])
   await store.compact(store.revision)
-  // The snapshot and the removal of old files go on behind our back.
+  // The snapshot and the removal of old files run in the background.
   for (let i = 0; i < 4; i++) await store.write([put('/t/things/a', { text: 'x'.repeat(2000), i })])
   while (![...disk.contents().keys()].some((path) => path.includes('/snapshot-'))) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -184,7 +184,7 @@ async function largerStore() {
   return { disk, options, state }
 }
 
-test('a bit that flips anywhere in snapshots and logs is found, or hurts nobody', async () => {
+test('a flipped bit in snapshots and logs is detected or has no effect', async () => {
   const { disk, options, state } = await largerStore()
   const original = new Map([...disk.contents()].map(([path, content]) => [path, Buffer.from(content)]))
   let found = 0
@@ -223,18 +223,18 @@ for (const [name, { because, damage, want }] of Object.entries(damages)) {
   })
 }
 
-test('a log file that is missing is noticed', async () => {
+test('a missing log file is detected', async () => {
   const disk = new SimulatedDisk(seeded(1))
   const options = { dataDir: DIRECTORY, files: disk, logSizes: { file: 20_000, prepared: 0 } }
   const store = await openStore(options)
   for (let i = 0; i < 12; i++) await store.write([put(`/t/things/${i % 5}`, { text: 'x'.repeat(2000), i })])
   await store.close()
   await disk.remove(`${DIRECTORY}/log-000000000002`)
-  const want = /log-000000000002 is damaged at byte 0: it is missing, and with it changes up to revision \d+\./
+  const want = /log-000000000002 is damaged at byte 0: it is missing, and with it the changes up to revision \d+\./
   await assert.rejects(openStore(options), { name: 'StoreCorruptError', message: want })
 })
 
-test('a file that was begun and never used is in nobody’s way', async () => {
+test('a file that was created and never used is ignored', async () => {
   const { disk, states } = await smallLog(true)
   for (const content of [Buffer.alloc(0), Buffer.alloc(4096), Buffer.alloc(5000, 7)]) {
     const path = `${DIRECTORY}/log-000000000007`
@@ -247,7 +247,7 @@ test('a file that was begun and never used is in nobody’s way', async () => {
   }
 })
 
-test('power that fails at any step of the first two lives leaves a store that opens', async () => {
+test('a power loss at any step of the first two runs leaves a store that opens', async () => {
   for (let first = 0; first < 14; first++) {
     for (let second = 0; second < 20; second++) {
       let disk = new SimulatedDisk(seeded(first * 100 + second))
@@ -272,7 +272,7 @@ test('power that fails at any step of the first two lives leaves a store that op
   }
 })
 
-test('a log that was cut after a clean stop is refused; one that a crash tore is not', async () => {
+test('a log that was truncated after a clean stop is refused; one that a crash tore is not', async () => {
   for (const closed of [true, false]) {
     const { disk, ends } = await smallLog(closed)
     const content = contentOf(disk)
@@ -282,8 +282,7 @@ test('a log that was cut after a clean stop is refused; one that a crash tore is
       await file.write(path === LOG ? content.subarray(0, ends[2]) : bytes, 0)
       await file.close()
     }
-    if (closed)
-      await assert.rejects(open(cut), /at the last clean stop the log went up to revision \d+, now it ends at/)
+    if (closed) await assert.rejects(open(cut), /the log reached revision \d+ at the last clean stop and now ends at/)
     else await (await open(cut)).close()
   }
 })

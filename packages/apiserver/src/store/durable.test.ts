@@ -23,23 +23,28 @@ storeContract('durable, with a snapshot every few writes and everything encrypte
   }),
 )
 
-const told = (store: { changesSince(revision: number): readonly { now: { bytes: Uint8Array } }[] }, since: number) =>
-  store.changesSince(since).map(({ now, ...change }) => ({ ...change, now: Buffer.from(now.bytes).toString() }))
+const reported = (
+  store: { changesSince(revision: number): readonly { now: { bytes: Uint8Array } }[] },
+  since: number,
+) => store.changesSince(since).map(({ now, ...change }) => ({ ...change, now: Buffer.from(now.bytes).toString() }))
 
-test('all is as it was after a restart: objects, revision, history', async () => {
+test('objects, revision and history are the same after a restart', async () => {
   const dataDir = newDirectory()
   const store = await openStore({ dataDir })
   const begin = store.revision
   await store.write([create('/t/things/a', { n: 1 }), create('/t/things/b'), create('/t/things/c', { big: 2n ** 60n })])
   const middle = store.revision
   await store.write([put('/t/things/a', { n: 2 }), remove('/t/things/b')])
-  const expected = { state: stateOf(store), revision: store.revision, history: told(store, begin).length }
+  const expected = { state: stateOf(store), revision: store.revision, history: reported(store, begin).length }
   const before = keysOf(store.list('', { revision: middle }))
   await store.close()
 
   const again = await openStore({ dataDir })
-  assert.deepEqual({ state: stateOf(again), revision: again.revision, history: told(again, begin).length }, expected)
-  assert.deepEqual(keysOf(again.list('', { revision: middle })), before, 'a list goes on where it was')
+  assert.deepEqual(
+    { state: stateOf(again), revision: again.revision, history: reported(again, begin).length },
+    expected,
+  )
+  assert.deepEqual(keysOf(again.list('', { revision: middle })), before, 'a paged list continues')
   assert.equal((specOf(again.get('/t/things/c')) as { big: bigint }).big, 2n ** 60n)
   const deleted = again.changesSince(middle).at(-1)!
   assert.deepEqual([deleted.type, deleted.before?.object.metadata.name], ['DELETED', 'b'])
@@ -48,7 +53,7 @@ test('all is as it was after a restart: objects, revision, history', async () =>
   await again.close()
 })
 
-test('what was compacted stays compacted', async () => {
+test('compacted revisions stay compacted', async () => {
   const dataDir = newDirectory()
   const store = await openStore({ dataDir })
   for (let n = 0; n < 5; n++) await store.write([put('/t/things/a', { n })])
@@ -62,7 +67,7 @@ test('what was compacted stays compacted', async () => {
   await again.close()
 })
 
-test('history is kept by age, by count and by size', async () => {
+test('history is limited by age, count and size', async () => {
   let now = 1_000_000
   const open = (history: StoreOptions['history'], dataDir = newDirectory()) =>
     openStore({ dataDir, history, clock: { now: () => now } })
@@ -85,11 +90,11 @@ test('history is kept by age, by count and by size', async () => {
   await aged.close()
   now += 5000
   const again = await open({ age: 9000 }, dataDir)
-  assert.equal(again.changesSince(again.compacted).length, 3, 'time goes on while the store is closed')
+  assert.equal(again.changesSince(again.compacted).length, 3, 'history ages while the store is closed')
   await again.close()
 })
 
-test('snapshots keep the log short, and nothing is missing after them', async () => {
+test('snapshots bound the log, and nothing is lost', async () => {
   const dataDir = newDirectory()
   const options = {
     dataDir,
@@ -107,7 +112,7 @@ test('snapshots keep the log short, and nothing is missing after them', async ()
   while (files().length > 8 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
   assert.ok(files().length <= 8, files().join())
   const state = stateOf(store)
-  const history = told(store, store.compacted)
+  const history = reported(store, store.compacted)
   await store.close()
   assert.deepEqual(
     fs.readdirSync(dataDir).filter((name) => name.includes('lock') || name.endsWith('.tmp')),
@@ -115,11 +120,11 @@ test('snapshots keep the log short, and nothing is missing after them', async ()
   )
   const again = await openStore(options)
   assert.deepEqual(stateOf(again), state)
-  assert.ok(told(again, again.compacted).length <= history.length + 1)
+  assert.ok(reported(again, again.compacted).length <= history.length + 1)
   await again.close()
 })
 
-test('a page goes on at its revision over a restart and a snapshot', async () => {
+test('a page continues at its revision across a restart and a snapshot', async () => {
   const dataDir = newDirectory()
   const store = await openStore({ dataDir, snapshotBytes: 1000 })
   for (let i = 0; i < 10; i++) await store.write([create(`/t/things/${i}`)])

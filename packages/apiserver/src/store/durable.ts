@@ -38,7 +38,7 @@ const CLOCK_BEHIND_MS = 60_000
 
 function clockBehind(milliseconds: number): string {
   const minutes = Math.round(milliseconds / 60_000)
-  return `the newest change in the store was written ${minutes} min in the future. The clock of this machine is behind, or was ahead when it was written: correct the clock and start again`
+  return `the newest change in the store was written ${minutes} min in the future. The clock of this machine is behind, or was ahead when the change was written. Correct the clock and start again`
 }
 
 const SNAPSHOT_BYTES = 32 << 20
@@ -125,7 +125,7 @@ class DurableJournal implements Journal {
     return this.#log.hasRoom()
   }
 
-  settled(): void {
+  afterVisible(): void {
     if (this.#tidying || this.#closing || !(this.#snapshotDue() || this.#discardDue())) return
     this.#tidying = this.#tidy().finally(() => {
       this.#tidying = undefined

@@ -25,7 +25,7 @@ export interface Journal {
    */
   hasRoom(): Promise<boolean>
   /** Called after a batch is visible, and periodically. A time for background work. */
-  settled(): void
+  afterVisible(): void
   /** Writes a consistent copy of the newest durable state. */
   backup(file: string, options: BackupOptions): Promise<{ readonly revision: number }>
   close(): Promise<void>
@@ -78,7 +78,7 @@ export class EmbeddedStore implements Store {
   readonly #acceptance: Acceptance
   readonly #listeners = new Set<(changes: readonly Change[]) => void>()
   readonly #tidying: NodeJS.Timeout
-  readonly #told: Health
+  readonly #reportHealth: Health
   #probing: NodeJS.Timeout | undefined
   #failure: Error | undefined
   #waiting: Waiting[] = []
@@ -91,12 +91,12 @@ export class EmbeddedStore implements Store {
     journal: Journal,
     horizon: Horizon,
     clock: Clock = systemClock,
-    told: Health = () => {},
+    reported: Health = () => {},
   ) {
     this.#state = state
     this.#journal = journal
     this.#clock = clock
-    this.#told = told
+    this.#reportHealth = reported
     this.#horizon = horizon
     this.#acceptance = new Acceptance(state, parsed)
     this.#tidying = setInterval(() => this.#tidy(), TIDY_EVERY_MS)
@@ -230,7 +230,7 @@ export class EmbeddedStore implements Store {
   #publish(group: readonly Waiting[], batch: Batch): void {
     for (const change of batch.changes) {
       this.#state.apply(change)
-      this.#acceptance.settled(change)
+      this.#acceptance.becameVisible(change)
     }
     this.#horizon.passed(batch.time)
     if (batch.compacted > this.#state.compacted) this.#horizon.compact(batch.compacted)
@@ -249,7 +249,7 @@ export class EmbeddedStore implements Store {
     this.#acceptance.drop(waiting.flatMap(({ changes }) => changes))
     const first = this.#failure === undefined
     this.#failure = error instanceof Error ? error : new Error(messageOf(error))
-    if (first) this.#told(this.#failure)
+    if (first) this.#reportHealth(this.#failure)
     this.#probeLater()
     for (const { reject } of waiting) reject(error)
   }
@@ -269,7 +269,7 @@ export class EmbeddedStore implements Store {
     this.#failure = undefined
     clearTimeout(this.#probing)
     this.#probing = undefined
-    this.#told(undefined)
+    this.#reportHealth(undefined)
   }
 
   #tell(changes: readonly Change[]): void {
@@ -286,6 +286,6 @@ export class EmbeddedStore implements Store {
 
   #tidy(): void {
     this.#horizon.advance(this.#clock.now())
-    this.#journal.settled()
+    this.#journal.afterVisible()
   }
 }

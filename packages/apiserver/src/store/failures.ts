@@ -1,6 +1,6 @@
 import { messageOf } from '@crosstie/kube'
 
-const REPAIR = 'Repair the disk and open it again, or restore a backup into an empty directory.'
+const REPAIR = 'Repair the disk and start again, or restore a backup into an empty directory.'
 
 /** Data on disk differs from what was written. Detecting this changed nothing. */
 export class StoreCorruptError extends Error {
@@ -16,12 +16,15 @@ export class StoreCorruptError extends Error {
 }
 
 const explanations: Readonly<Record<string, { readonly why: string; readonly remedy: string }>> = {
-  ENOSPC: { why: 'no space is left on the disk', remedy: 'Free some space where the data is' },
-  EDQUOT: { why: 'the disk quota is used up', remedy: 'Free some space where the data is, or raise the quota' },
+  ENOSPC: { why: 'the disk is full', remedy: 'Free space on the disk that holds the data' },
+  EDQUOT: {
+    why: 'the disk quota is exceeded',
+    remedy: 'Free space on the disk that holds the data, or raise the quota',
+  },
   EROFS: { why: 'the file system is read-only', remedy: 'Make it writable again' },
 }
 
-/** A write could not be made durable. It is not visible, and reads continue. */
+/** A write failed to become durable. It is not visible, and reads continue. */
 export class StoreWriteError extends Error {
   override readonly name = 'StoreWriteError'
   /** The error code of the system, such as ENOSPC or EIO. */
@@ -31,11 +34,14 @@ export class StoreWriteError extends Error {
     const code = (cause as NodeJS.ErrnoException).code
     const { why, remedy } = explanations[code ?? ''] ?? {
       why: messageOf(cause),
-      remedy: 'Check the disk and the log of the system',
+      remedy: 'Check the disk and the system log',
     }
-    super(`cannot write to the store: ${why}. ${remedy}; reads go on, and so will writes once the disk works again.`, {
-      cause,
-    })
+    super(
+      `cannot write to the store: ${why}. ${remedy}. Reads continue, and writes continue when the disk works again.`,
+      {
+        cause,
+      },
+    )
     this.code = code
   }
 }

@@ -23,7 +23,7 @@ const faults: Record<string, Fault> = {
     },
     want: {
       code: 'ENOSPC',
-      message: /cannot write to the store: no space is left on the disk\. Free some space .*reads go on/,
+      message: /cannot write to the store: the disk is full\. Free space .*Reads continue/,
     },
   },
   BrokenWrite: {
@@ -43,7 +43,7 @@ const faults: Record<string, Fault> = {
 }
 
 for (const [name, { because, begin, want }] of Object.entries(faults)) {
-  test(`${name}: writes are refused since ${because}, reads go on, and writes too when it is over`, async () => {
+  test(`${name}: writes are refused since ${because}, reads continue, and writes continue afterwards`, async () => {
     const disk = new SimulatedDisk(seeded(1))
     const store = await openStore(options(disk))
     await store.write([create('/t/things/a', { n: 1 })])
@@ -61,15 +61,15 @@ for (const [name, { because, begin, want }] of Object.entries(faults)) {
       assert.equal(reason.code, want.code)
       assert.match(reason.message, want.message)
     }
-    assert.deepEqual(specOf(store.get('/t/things/a')), { n: 1 }, 'nobody sees what was refused')
-    assert.equal(store.tip('/t/things/a'), tipBefore, 'and nobody builds on it')
+    assert.deepEqual(specOf(store.get('/t/things/a')), { n: 1 }, 'refused writes are not visible')
+    assert.equal(store.tip('/t/things/a'), tipBefore, 'and later writes do not build on them')
     assert.deepEqual(heard, [])
     assert.ok(store.failure instanceof StoreWriteError)
 
     disk.free = Infinity
     disk.faults = well
     const [change] = await store.write([put('/t/things/a', { n: 4 })])
-    assert.ok(change!.revision > tipBefore!.revision + 2, 'a revision that was refused is never given out again')
+    assert.ok(change!.revision > tipBefore!.revision + 2, 'the revision of a refused write is never used again')
     assert.deepEqual(heard, [change])
     assert.equal(store.failure, undefined)
     const state = stateOf(store)
@@ -84,13 +84,13 @@ for (const [name, { because, begin, want }] of Object.entries(faults)) {
   })
 }
 
-test('health does not take a full disk for a good one because something small still fits', async (t) => {
+test('health does not report a full disk as working because a small write succeeds', async (t) => {
   const disk = new SimulatedDisk(seeded(4))
-  const told: (Error | undefined)[] = []
+  const reported: (Error | undefined)[] = []
   const store = await openStore({
     ...options(disk),
     logSizes: { file: 1 << 20, prepared: 64 << 10 },
-    health: (failure) => told.push(failure),
+    health: (failure) => reported.push(failure),
   })
   t.after(() => store.close())
   await store.write([put('/t/things/a', { n: 1 })])
@@ -99,16 +99,16 @@ test('health does not take a full disk for a good one because something small st
   await assert.rejects(store.write([large]), StoreWriteError)
   disk.free = 32 << 10
   await store.write([put('/t/things/a', { n: 2 }, store.tip('/t/things/a')!.revision)])
-  assert.ok(store.failure instanceof StoreWriteError, 'what is small is taken, but the disk is full all the same')
-  assert.equal(told.length, 1)
+  assert.ok(store.failure instanceof StoreWriteError, 'small writes succeed, but the disk is full')
+  assert.equal(reported.length, 1)
 
   disk.free = Infinity
   while (store.failure) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.deepEqual(told.slice(1), [undefined], 'that there is space again is found out without anybody who writes')
+  assert.deepEqual(reported.slice(1), [undefined], 'free space is detected without a writer')
   await store.write([large])
 })
 
-test('a disk that takes only a few bytes at a time is slow, not wrong', async () => {
+test('a disk that accepts only a few bytes at a time is slow, not wrong', async () => {
   const disk = new SimulatedDisk(seeded(2))
   disk.faults = { ...well, shortWrite: 0.9 }
   const store = await openStore(options(disk))
@@ -120,7 +120,7 @@ test('a disk that takes only a few bytes at a time is slow, not wrong', async ()
   await again.close()
 })
 
-test('a snapshot that fails costs nothing but the snapshot', async () => {
+test('a failed snapshot has no other effect', async () => {
   const disk = new SimulatedDisk(seeded(3))
   const store = await openStore({ ...options(disk), snapshotBytes: 2000 })
   await store.write([put('/t/things/a', { text: 'x'.repeat(3000) })])
@@ -132,7 +132,7 @@ test('a snapshot that fails costs nothing but the snapshot', async () => {
   await store.close()
 })
 
-test('a disk with a little space left is not filled up with attempts, and takes what fits', async () => {
+test('a nearly full disk is not filled by attempts, and accepts writes that fit', async () => {
   const disk = new SimulatedDisk(seeded(4))
   const store = await openStore(options(disk))
   await store.write([put('/t/things/a', { n: 1 })])

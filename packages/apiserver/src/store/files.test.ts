@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { nodeFiles, writeAll } from './files.js'
 
-test('a lone write, in place where that is quicker, does what any other does: bytes in their place, or a rejection', async () => {
+test('a single in-place write has the same result as any other: the bytes at their position, or a rejection', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'files-'))
   try {
     const path = join(directory, 'log')

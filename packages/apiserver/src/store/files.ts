@@ -40,7 +40,7 @@ export async function writeAll(file: OpenFile, bytes: Uint8Array, position: numb
   let written = await file.write(bytes, position, alone)
   while (written < bytes.length) {
     const more = await file.write(bytes.subarray(written), position + written)
-    if (more === 0) throw Object.assign(new Error('the file takes no more bytes'), { code: 'EIO' })
+    if (more === 0) throw Object.assign(new Error('the file accepts no more bytes'), { code: 'EIO' })
     written += more
   }
 }
@@ -135,7 +135,7 @@ export const nodeFiles: Files = {
   async makeDirectory(path) {
     const first = await fs.promises.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
       const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR'
-      throw isFile ? new Error(`${path} is, or is in, a file. Choose a folder.`, { cause: error }) : error
+      throw isFile ? new Error(`${path} is a file or is inside a file. Choose a folder.`, { cause: error }) : error
     })
     if (first === undefined) return
     for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {

@@ -153,7 +153,7 @@ export function frameAt(buffer: Buffer, offset: number): Frame | string {
 /** Returns the length of the body according to the header, which is not verified yet. */
 export function bodyLengthAt(buffer: Buffer, offset: number): number | string {
   if (offset + FRAME_HEADER > buffer.length) return 'a frame ends early'
-  if (buffer.readUInt32LE(offset) !== MAGIC) return 'no frame begins here'
+  if (buffer.readUInt32LE(offset) !== MAGIC) return 'there is no frame at this position'
   return buffer.readUInt32LE(offset + 8)
 }
 

@@ -14,7 +14,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const prefixes = ['', '/t/a/', '/t/b/', '/t/c/']
 const keyOf = (n: number) => `/t/${n % 2 === 0 ? 'a' : 'b'}/${n}`
 
-test('at every revision that is kept, lists, pages and counts are what they were', async () => {
+test('lists, pages and counts are reproducible at every retained revision', async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 5 }), check)
   await fc.assert(property, { numRuns: 60 })
 })

@@ -31,7 +31,7 @@ function filesWith(text: string, directory: string): string[] {
   return files.filter((path) => fs.readFileSync(path).includes(text))
 }
 
-test('secrets are nowhere on disk, not in the log, snapshots, backups or on the way there', async () => {
+test('secrets are never on disk in plain text, neither in the log nor in snapshots and backups', async () => {
   const dataDir = newDirectory()
   const store = await openStore({ dataDir, encryption, snapshotBytes: 100 })
   for (let n = 0; n < 20; n++) await store.write([put(SECRET, { password: PASSWORD, n })])
@@ -43,7 +43,7 @@ test('secrets are nowhere on disk, not in the log, snapshots, backups or on the 
   assert.ok(filesWith('plain to see', dataDir).length > 0)
   if (process.platform !== 'win32') {
     for (const name of fs.readdirSync(dataDir)) {
-      assert.equal(fs.statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is for the owner alone`)
+      assert.equal(fs.statSync(join(dataDir, name)).mode & 0o077, 0, `${name} has mode 0600`)
     }
   }
   const again = await openStore({ dataDir, encryption })
@@ -59,9 +59,9 @@ interface KeyTrouble {
 
 const troubles: Record<string, KeyTrouble> = {
   Missing: {
-    because: 'without the key there is no secret',
+    because: 'without the key the secret cannot be read',
     trouble: (file) => fs.rmSync(file),
-    want: /\/\/secrets\/default\/a is encrypted with key [0-9a-f]{16}, but .*keys\.json does not exist\. Put the file/,
+    want: /\/\/secrets\/default\/a is encrypted with key [0-9a-f]{16}, but .*keys\.json does not exist\. Restore the file/,
   },
   Another: {
     because: 'another key opens nothing',
@@ -69,16 +69,16 @@ const troubles: Record<string, KeyTrouble> = {
     want: /is encrypted with key [0-9a-f]{16}, but it is not in .*keys\.json/,
   },
   Altered: {
-    because: 'a key that is not the one it claims to be must not encrypt anything',
+    because: 'a key that does not match its id must not encrypt anything',
     trouble: (file) => {
       const keys = JSON.parse(fs.readFileSync(file, 'utf8'))
       keys.keys[0].key = Buffer.alloc(32).toString('base64')
       fs.writeFileSync(file, JSON.stringify(keys))
     },
-    want: /keys\.json does not hold encryption keys: key [0-9a-f]{16} was changed\. Put the right file back/,
+    want: /keys\.json does not hold encryption keys: key [0-9a-f]{16} was changed\. Restore the right file/,
   },
   Garbage: {
-    because: 'it is no key file',
+    because: 'it is not a key file',
     trouble: (file) => fs.writeFileSync(file, 'hello'),
     want: /keys\.json does not hold encryption keys/,
   },
@@ -96,7 +96,7 @@ const otherKeys = join(home, 'other-keys.json')
 await addEncryptionKey(otherKeys)
 
 for (const [name, { because, trouble, want }] of Object.entries(troubles)) {
-  test(`${name}: refuses to open, since ${because}; with the right key all is there`, async () => {
+  test(`${name}: refuses to open, since ${because}; with the right key everything is there`, async () => {
     const dataDir = await storeWithSecret()
     const keyFile = join(dataDir, 'keys.json')
     const right = fs.readFileSync(keyFile)
@@ -112,14 +112,14 @@ for (const [name, { because, trouble, want }] of Object.entries(troubles)) {
   })
 }
 
-test('a new key encrypts what comes, the old one still opens what was, and becomes needless after a snapshot', async () => {
+test('a new key encrypts new values, the old one still decrypts, and is not needed after a snapshot', async () => {
   const dataDir = await storeWithSecret()
   const keyFile = join(dataDir, 'keys.json')
   await addEncryptionKey(keyFile)
   const history = { age: 0 }
   const store = await openStore({ dataDir, encryption, history })
   assert.deepEqual(specOf(store.get(SECRET)), { password: PASSWORD })
-  // Old values are rewritten with the new key in a snapshot; the files before it go once history allows.
+  // A snapshot encrypts old values with the new key. Files before it are removed when history permits.
   const snapshots = () => fs.readdirSync(dataDir).filter((name) => name.startsWith('snapshot-')).length
   for (let n = 0; snapshots() === 0 && n < 500; n++) await store.write([put('/t/things/a', { n })])
   await store.write([put('/t/things/a', {})])
@@ -137,7 +137,7 @@ test('a new key encrypts what comes, the old one still opens what was, and becom
   await last.close()
 })
 
-test('a key file of one’s own is used, and made where it is wanted', async () => {
+test('a key file of the operator is used, and created where it is configured', async () => {
   const dataDir = newDirectory()
   const keyFile = join(home, 'own-keys.json')
   const own = { ...encryption, keyFile }
@@ -151,7 +151,7 @@ test('a key file of one’s own is used, and made where it is wanted', async () 
   await again.close()
 })
 
-test('a backup needs the keys of its store, unless it was told to carry them', async () => {
+test('a backup needs the keys of its store, unless it includes them', async () => {
   const dataDir = await storeWithSecret()
   const store = await openStore({ dataDir, encryption })
   await store.backup(join(home, 'without'))
@@ -162,7 +162,7 @@ test('a backup needs the keys of its store, unless it was told to carry them', a
   const bare = newDirectory()
   await assert.rejects(restoreBackup(join(home, 'without'), bare), {
     name: 'StoreKeyError',
-    message: /the backup holds encrypted values, but there is no .*keys\.json\. Put the file/,
+    message: /the backup holds encrypted values, but .*keys\.json does not exist\. Copy the key file/,
   })
   await assert.rejects(restoreBackup(join(home, 'without'), bare, { keyFile: otherKeys }), {
     message: /the backup is encrypted with key [0-9a-f]{16}, which is not in .*other-keys\.json/,

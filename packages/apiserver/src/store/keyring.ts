@@ -70,7 +70,7 @@ export class Keyring {
   }
 
   seal(plain: Uint8Array, key: string, revision: number): Buffer {
-    if (!this.#newest) throw new StoreKeyError(`there is no encryption key in ${this.#file}`)
+    if (!this.#newest) throw new StoreKeyError(`${this.#file} has no encryption key`)
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', this.#newest.key, nonce)
     cipher.setAAD(placeOf(key, revision))
@@ -85,7 +85,7 @@ export class Keyring {
     if (!secret) {
       const why = this.#keys.size === 0 ? `${this.#file} does not exist` : `it is not in ${this.#file}`
       throw new StoreKeyError(
-        `${key} is encrypted with key ${id}, but ${why}. Put the file with that key back; nothing was changed.`,
+        `${key} is encrypted with key ${id}, but ${why}. Restore the file with that key. Nothing was changed.`,
       )
     }
     const tagAt = ID_BYTES + NONCE_BYTES
@@ -97,7 +97,7 @@ export class Keyring {
     try {
       decipher.final()
     } catch (error) {
-      throw new StoreKeyError(`${key} cannot be decrypted: it was changed after key ${id} encrypted it`, {
+      throw new StoreKeyError(`${key} cannot be decrypted: it was changed after it was encrypted with key ${id}`, {
         cause: error,
       })
     }
@@ -164,12 +164,12 @@ function parse(text: string, file: string): readonly Buffer[] {
   try {
     return (JSON.parse(text) as KeyFile).keys.map(({ id, key }) => {
       const secret = Buffer.from(key, 'base64')
-      if (secret.length !== KEY_BYTES) throw new Error(`key ${id} is not of ${KEY_BYTES} bytes`)
+      if (secret.length !== KEY_BYTES) throw new Error(`key ${id} does not have ${KEY_BYTES} bytes`)
       if (idOf(secret).toString('hex') !== id) throw new Error(`key ${id} was changed`)
       return secret
     })
   } catch (error) {
-    const next = 'Put the right file back; nothing was changed.'
+    const next = 'Restore the right file. Nothing was changed.'
     throw new StoreKeyError(`${file} does not hold encryption keys: ${messageOf(error)}. ${next}`, { cause: error })
   }
 }

@@ -43,7 +43,7 @@ export async function load(loading: Loading): Promise<Loaded> {
   const { files, directory, state } = loading
   const names = await files.list(directory)
   if (names.includes(RESTORING)) {
-    throw new Error(`a restore into ${directory} did not finish. Restore the backup again with force.`)
+    throw new Error(`a restore into ${directory} did not finish. Restore the backup again with --force.`)
   }
   const snapshots = names.flatMap((name) => SNAPSHOT_FILE.exec(name)?.[1] ?? []).map(Number)
   snapshots.sort((a, b) => a - b)
@@ -83,7 +83,7 @@ function chooseBase(directory: string, snapshots: readonly number[], { chain, da
   }
   if (base === undefined) {
     const file = join(directory, oldest?.previous ? segmentFile(oldest.previous.sequence) : '')
-    throw new StoreCorruptError(file, 0, `it is missing, and with it changes up to revision ${reach}`)
+    throw new StoreCorruptError(file, 0, `it is missing, and with it the changes up to revision ${reach}`)
   }
   return { base, bases: all.filter((revision) => revision >= base) }
 }
@@ -112,7 +112,7 @@ export function snapshotFile(revision: number): string {
 async function storeOf({ files, directory }: Loading, revision: number): Promise<string> {
   const path = join(directory, snapshotFile(revision))
   const header = await readSnapshotHeader(files, path)
-  if (header.revision !== revision) throw new StoreCorruptError(path, 0, `it is of revision ${header.revision}`)
+  if (header.revision !== revision) throw new StoreCorruptError(path, 0, `it has revision ${header.revision}`)
   return header.store
 }
 
@@ -140,7 +140,7 @@ function checkBelongTogether(
   // Snapshots contain only changes that are durable in the log.
   const snapshot = snapshots.at(-1)
   if (snapshot !== undefined && log.revision < snapshot) {
-    const what = `the log ends at revision ${log.revision}, but there is a snapshot of ${snapshot}`
+    const what = `the log ends at revision ${log.revision}, but a snapshot has revision ${snapshot}`
     throw new StoreCorruptError(newest, log.last!.end, what)
   }
 }
@@ -190,7 +190,7 @@ class Replay {
     const deleted = record.operation === Operation.delete
     const before = state.head(key)
     if (deleted && !before)
-      throw new StoreCorruptError(file, 0, `revision ${revision} deletes ${key}, which is not there`)
+      throw new StoreCorruptError(file, 0, `revision ${revision} deletes ${key}, which does not exist`)
     const value =
       deleted && record.value.length === 0
         ? bytesOf(withRevision(before!.object, revision), this.#slabs)

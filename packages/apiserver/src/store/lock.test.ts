@@ -19,7 +19,7 @@ const newDirectory = () => {
 }
 const moduleOf = (name: string) => JSON.stringify(new URL(`./${name}.js`, import.meta.url).href)
 
-/** Runs a few lines in a process of their own. */
+/** Runs code in a process of its own. */
 function run(code: string, ...args: string[]): ChildProcess & { readonly said: () => string } {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -43,7 +43,7 @@ async function holder(directory: string): Promise<ChildProcess> {
   return child
 }
 
-/** A container as far as locks are concerned: other process numbers, another network. */
+/** A container as far as locks are concerned: other process ids, another network. */
 const container = ['unshare', '--net', '--pid', '--fork', '--kill-child']
 const hasContainers = spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0
 
@@ -51,7 +51,7 @@ const ended = async (child: ChildProcess) => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
-test('a second process is refused, and told who has it', async () => {
+test('a second process is refused with the id of the first', async () => {
   const directory = newDirectory()
   const first = await holder(directory)
   await assert.rejects(openStore({ dataDir: directory }), (error: Error & { pid?: number }) => {
@@ -68,11 +68,11 @@ test('a second process is refused, and told who has it', async () => {
   assert.deepEqual(
     fs.readdirSync(directory).filter((name) => /lock/.test(name)),
     [],
-    'nothing is left of dead locks',
+    'nothing is left of locks of dead processes',
   )
 })
 
-test('a process that stands still has it none the less', { skip: process.platform === 'win32' }, async () => {
+test('a stopped process keeps its lock', { skip: process.platform === 'win32' }, async () => {
   const directory = newDirectory()
   const first = await holder(directory)
   first.kill('SIGSTOP')
@@ -82,7 +82,7 @@ test('a process that stands still has it none the less', { skip: process.platfor
   await (await openStore({ dataDir: directory })).close()
 })
 
-test('containers that share the directory are kept apart', { skip: !hasContainers }, async () => {
+test('containers that share the directory exclude each other', { skip: !hasContainers }, async () => {
   const directory = newDirectory()
   const args = [...container.slice(1), process.execPath, '--input-type=module', '-e', HOLD, directory]
   const inside = spawn(container[0]!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -91,13 +91,13 @@ test('containers that share the directory are kept apart', { skip: !hasContainer
   inside.kill('SIGKILL')
   await ended(inside)
   let store = await openStore({ dataDir: directory }).catch(() => undefined)
-  // The process inside dies a moment after the one that was killed.
+  // The process inside the container dies shortly after the one that was killed.
   for (let i = 0; i < 50 && !store; i++) store = await openStore({ dataDir: directory }).catch(() => undefined)
   assert.ok(store)
   await store.close()
 })
 
-test('the same process cannot have it twice', async () => {
+test('the same process cannot lock twice', async () => {
   const directory = newDirectory()
   const store = await openStore({ dataDir: directory })
   await assert.rejects(openStore({ dataDir: directory }), { name: 'StoreLockedError' })
@@ -113,7 +113,7 @@ test('a failed opening lets go', async () => {
   await (await openStore({ dataDir: directory })).close()
 })
 
-test('what a death in the middle of locking left is cleaned up in time', {
+test('files of a process that died while locking are removed in time', {
   skip: process.platform !== 'linux',
 }, async () => {
   const directory = newDirectory()
@@ -125,7 +125,7 @@ test('what a death in the middle of locking left is cleaned up in time', {
   await lock.release()
 })
 
-test('a path that leads there another way is the same directory', { skip: process.platform === 'win32' }, async () => {
+test('another path to the directory is the same directory', { skip: process.platform === 'win32' }, async () => {
   const directory = newDirectory()
   const store = await openStore({ dataDir: directory })
   const link = `${directory}-link`
@@ -148,14 +148,17 @@ for (const [how, skip] of [
   ['lockDirectory', false],
   ['lockBySocket', process.platform !== 'linux'],
 ] as const) {
-  test(`${how}: of many who want it at once and over again, never two have it, though some are killed`, { skip }, () =>
-    contend(how),
+  test(
+    `${how}: of many processes that lock repeatedly, never two hold the lock, though some are killed`,
+    { skip },
+    () => contend(how),
   )
 }
 
 async function contend(how: string): Promise<void> {
   const directory = newDirectory()
-  // Whoever has the lock makes a file that must not be there; the dead leave theirs, with their number in it.
+  // The holder of the lock creates a file that must not exist before. Killed processes leave theirs, with their id
+  // in it.
   const code = `
     import fs from 'node:fs'
     import { ${how} as lockIt } from ${moduleOf('lock')}

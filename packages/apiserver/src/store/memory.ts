@@ -21,7 +21,7 @@ export class MemoryStore extends EmbeddedStore {
     const nowhere = {
       append: async () => {},
       hasRoom: async () => true,
-      settled: () => {},
+      afterVisible: () => {},
       backup: async () => {
         throw new Error('a store in memory cannot be backed up')
       },

@@ -6,7 +6,7 @@ import { Ordered } from './ordered.js'
 const keys = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 3000 })), { maxLength: 4000, size: 'max' })
 const keyOf = (n: number) => String(n).padStart(4, '0')
 
-test('inserting and removing in any order gives what sorting gives', () => {
+test('inserting and removing in any order equals sorting', () => {
   fc.assert(
     fc.property(keys, fc.integer({ min: 0, max: 3000 }), (steps, probe) => {
       const ordered = new Ordered<{ key: string }>()
@@ -39,7 +39,7 @@ test('inserting and removing in any order gives what sorting gives', () => {
   )
 })
 
-test('many keys in order, backwards and mixed stay in order through every split and merge', () => {
+test('many keys in ascending, descending and mixed order stay sorted through every split and merge', () => {
   for (const order of ['up', 'down', 'mixed']) {
     const ordered = new Ordered<{ key: string }>()
     const numbers = Array.from({ length: 5000 }, (_, i) => (order === 'mixed' ? (i * 7919) % 5000 : i))

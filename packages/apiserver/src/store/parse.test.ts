@@ -12,7 +12,11 @@ interface Case {
 const cases: Record<string, Case> = {
   Int64: { because: 'a double has 53 bits', given: '{"a":9223372036854775807}', want: { a: 9223372036854775807n } },
   Negative: { because: 'the sign belongs to it', given: '[-9223372036854775808]', want: [-9223372036854775808n] },
-  Safe: { because: 'what a double holds stays a number', given: '[9007199254740991]', want: [9007199254740991] },
+  Safe: {
+    because: 'a number that a double represents stays a number',
+    given: '[9007199254740991]',
+    want: [9007199254740991],
+  },
   Fraction: { because: 'only integers are kept', given: '[1234567890123456.5]', want: [1234567890123456.5] },
   LongFraction: {
     because: 'digits behind a point',
@@ -29,7 +33,7 @@ const cases: Record<string, Case> = {
     },
   },
   Marked: {
-    because: 'text that looks like our own mark is text',
+    because: 'text that looks like our marker is text',
     given: '["\\u00011","\\u0001\\u00012",12345678901234567890]',
     want: ['\u00011', '\u0001\u00012', 12345678901234567890n],
   },
@@ -39,7 +43,7 @@ for (const [name, { because, given, want }] of Object.entries(cases)) {
   test(name, () => assert.deepEqual(parseJson(given), want, because))
 }
 
-test('what was written comes back', () => {
+test('written values are read back unchanged', () => {
   const leaf = fc.oneof(fc.string(), fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.double(), fc.boolean())
   const value = fc.letrec((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),

@@ -112,10 +112,10 @@ async function openSegment(files: Files, path: string, sequence: number): Promis
     const block = Buffer.alloc(BLOCK)
     const frame = frameAt(block.subarray(0, await readAll(file, block, 0)), 0)
     if (typeof frame === 'string') return `${frame} (the file's header)`
-    if (frame.kind !== Kind.segment) return 'it does not begin as a log file does'
+    if (frame.kind !== Kind.segment) return 'it does not start with the header of a log file'
     const header = jsonOf(frame) as SegmentHeader
-    if (header.format !== 1) return `its format is ${header.format}, which this version does not know`
-    if (header.sequence !== sequence) return `by its header it is ${segmentFile(header.sequence)}`
+    if (header.format !== 1) return `its format ${header.format} is not supported by this version`
+    if (header.sequence !== sequence) return `according to its header it is ${segmentFile(header.sequence)}`
     return { path, header, checksum: frame.checksum, begin: aligned(sizeOf(frame), BLOCK) }
   } finally {
     await file.close()
@@ -168,7 +168,7 @@ async function readSegment(
 function checkJoins(path: string, end: End, { header }: Segment): void {
   const { previous, revision } = header
   if (end.offset === previous?.end && end.checksum === previous.checksum && end.revision === revision) return
-  throw new StoreCorruptError(path, end.offset, `${segmentFile(header.sequence)} does not go on where it ends`)
+  throw new StoreCorruptError(path, end.offset, `${segmentFile(header.sequence)} does not continue where it ends`)
 }
 
 /** Only the last frame can be incomplete, because each is written after the previous one is durable. */
@@ -186,7 +186,8 @@ function nextFrame(buffer: Buffer, from: number, wanted: (frame: Frame) => boole
 }
 
 function misplaced(frame: Frame, end: End): string | undefined {
-  if (frame.kind !== Kind.changes && frame.kind !== Kind.seal) return `a frame of kind ${frame.kind} is out of place`
+  if (frame.kind !== Kind.changes && frame.kind !== Kind.seal)
+    return `a frame of kind ${frame.kind} is not expected here`
   if (frame.previous !== end.checksum) return 'a frame is missing before this one'
   if (frame.before !== end.revision) return `revision ${frame.before} does not follow ${end.revision}`
   return undefined

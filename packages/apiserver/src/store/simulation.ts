@@ -13,7 +13,7 @@ interface Attempt {
   outcome: 'open' | 'acknowledged' | 'refused'
 }
 
-interface Told {
+interface Recorded {
   readonly type: Change['type']
   readonly key: string
   readonly revision: number
@@ -45,7 +45,7 @@ export class Simulation {
   #disk: SimulatedDisk
   #time = 1_700_000_000_000
   /** All changes that were acknowledged or found after a crash, in order. */
-  #history: Told[] = []
+  #history: Recorded[] = []
   #attempts: Attempt[] = []
   #compactWanted = 0
   #written = 0
@@ -164,15 +164,15 @@ export class Simulation {
   }
 
   #hear(changes: readonly Change[]): void {
-    for (const change of changes) this.#history.push({ ...tell(change), time: this.#time })
+    for (const change of changes) this.#history.push({ ...recordOf(change), time: this.#time })
   }
 
   /** Readers of the running store see exactly the acknowledged writes. */
   #checkVisible(store: Store): void {
-    assert.deepEqual(stateOf(store), this.#stateAt(Infinity), 'readers see what was told')
-    const told = new Set(this.#history.map(({ text }) => text))
+    assert.deepEqual(stateOf(store), this.#stateAt(Infinity), 'readers see the acknowledged state')
+    const reported = new Set(this.#history.map(({ text }) => text))
     for (const { outcome, changes } of this.#attempts) {
-      if (outcome === 'refused') assert.ok(!changes.some(({ text }) => told.has(text)), 'refused, yet told')
+      if (outcome === 'refused') assert.ok(!changes.some(({ text }) => reported.has(text)), 'refused, but visible')
     }
   }
 
@@ -190,30 +190,30 @@ export class Simulation {
   #checkRecovered(store: Store, compactedBefore: number): void {
     const newest = this.#history.at(-1)?.revision ?? 1
     assert.ok(store.revision >= newest, `revision ${store.revision} is before ${newest}, which was acknowledged`)
-    const found = store.changesSince(newest).map((change) => ({ ...tell(change), time: this.#time }))
+    const found = store.changesSince(newest).map((change) => ({ ...recordOf(change), time: this.#time }))
     this.#checkWhole(found)
     this.recovered += found.length
     this.#history.push(...found)
     assert.ok(
       store.compacted <= Math.max(compactedBefore, this.#compactWanted, this.#beyondLimits()),
-      `history from ${compactedBefore} on was there; now it begins at ${store.compacted}`,
+      `history started at ${compactedBefore} and now starts at ${store.compacted}`,
     )
     const expected = this.#history.filter(({ revision }) => revision > store.compacted).map(timeless)
-    assert.deepEqual(store.changesSince(store.compacted).map(tell), expected, 'history has no gap')
+    assert.deepEqual(store.changesSince(store.compacted).map(recordOf), expected, 'history has no gap')
     assert.deepEqual(stateOf(store), this.#stateAt(Infinity), 'everything acknowledged is there')
     this.#checkPast(store)
   }
 
   /** Unacknowledged changes that were found must be complete writes. */
-  #checkWhole(found: readonly Told[]): void {
+  #checkWhole(found: readonly Recorded[]): void {
     const unsure = this.#attempts.filter(({ outcome }) => outcome !== 'acknowledged')
     let at = 0
     while (at < found.length) {
       const attempt = unsure.find(({ changes }) => changes[0]!.text === found[at]!.text)
-      assert.ok(attempt, `revision ${found[at]!.revision} was never written by anybody`)
+      assert.ok(attempt, `revision ${found[at]!.revision} was never written`)
       for (const { key, text, deleted } of attempt.changes) {
         const change = found[at++]
-        assert.ok(change, 'half of a write came back')
+        assert.ok(change, 'a partial write was found')
         assert.equal(change.key, key)
         assert.equal(change.type === 'DELETED', deleted)
         assert.equal(change.text, text)
@@ -235,7 +235,7 @@ export class Simulation {
 
   #checkNoSecretOnDisk(): void {
     for (const [path, content] of this.#disk.contents()) {
-      assert.ok(!content.includes(SECRET), `${path} holds a secret that anybody can read`)
+      assert.ok(!content.includes(SECRET), `${path} holds a secret in plain text`)
     }
   }
 
@@ -258,12 +258,12 @@ export class Simulation {
   }
 }
 
-function tell({ type, key, revision, now }: Change): Omit<Told, 'time'> {
+function recordOf({ type, key, revision, now }: Change): Omit<Recorded, 'time'> {
   return { type, key, revision, json: Buffer.from(now.bytes).toString(), text: textOf(now.object) }
 }
 
-function timeless({ time: _, ...told }: Told): Omit<Told, 'time'> {
-  return told
+function timeless({ time: _, ...reported }: Recorded): Omit<Recorded, 'time'> {
+  return reported
 }
 
 function textOf(object: KubeObject): string {

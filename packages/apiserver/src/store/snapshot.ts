@@ -149,9 +149,10 @@ export async function* readSnapshot(files: Files, path: string): AsyncGenerator<
 }
 
 function headerOf(frame: Frame, path: string): SnapshotHeader {
-  if (frame.kind !== Kind.snapshot) throw new StoreCorruptError(path, 0, 'it does not begin as a snapshot does')
+  if (frame.kind !== Kind.snapshot)
+    throw new StoreCorruptError(path, 0, 'it does not start with the header of a snapshot')
   const header = jsonOf(frame) as SnapshotHeader
-  if (header.format !== 1) throw new StoreCorruptError(path, 0, `its format ${header.format} is not known`)
+  if (header.format !== 1) throw new StoreCorruptError(path, 0, `its format ${header.format} is not supported`)
   return header
 }
 

@@ -13,7 +13,7 @@ export interface Store {
   /** Older revisions cannot be read or watched. */
   readonly compacted: number
   /**
-   * The error of the last write that could not be made durable. Undefined after a successful write. For health
+   * The error of the last write that failed to become durable. Undefined after a successful write. For health
    * checks.
    */
   readonly failure: Error | undefined
@@ -142,7 +142,7 @@ export class ObjectTooLargeError extends Error {
   readonly bytes: number
 
   constructor(key: string, bytes: number, bytesMax: number) {
-    super(`${key} would take ${bytes} bytes, and no more than ${bytesMax} are allowed`)
+    super(`${key} has ${bytes} bytes, and at most ${bytesMax} are allowed`)
     this.bytes = bytes
   }
 }
@@ -153,7 +153,7 @@ export class CompactedError extends Error {
   readonly compacted: number
 
   constructor(revision: number, compacted: number) {
-    super(`revision ${revision} was compacted; the oldest that can be read is ${compacted}`)
+    super(`revision ${revision} is compacted; the oldest readable revision is ${compacted}`)
     this.compacted = compacted
   }
 }
@@ -164,7 +164,7 @@ export class FutureRevisionError extends Error {
   readonly revision: number
 
   constructor(revision: number, newest: number) {
-    super(`revision ${revision} is not reached yet; the newest is ${newest}`)
+    super(`revision ${revision} does not exist yet; the newest is ${newest}`)
     this.revision = newest
   }
 }

@@ -51,7 +51,7 @@ export function readBody(
         if (over) return
         size += chunk.length
         if (size > BODY_BYTES_MAX) fail(tooLarge())
-        else if (!take(chunk.length)) fail(tooMany('the client has too many request bodies under way'))
+        else if (!take(chunk.length)) fail(tooMany('the client sends too many request bodies at the same time'))
         else chunks.push(chunk)
       },
       end() {

@@ -65,7 +65,7 @@ export interface Outgoing {
   cut(): void
 }
 
-const GONE = new Error('the client is gone')
+const GONE = new Error('the client disconnected')
 const unlimited: Demand = 'exempt'
 
 /**

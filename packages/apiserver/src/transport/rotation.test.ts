@@ -10,7 +10,7 @@ import { Listener } from './listener.js'
 
 const DAY = 24 * 3600 * 1000
 
-test('a running server gets its new certificate before the old one ends', async () => {
+test('a running server gets its new certificate before the old one expires', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-rotation-'))
   try {
     const days = [0, 1, 340, 341]

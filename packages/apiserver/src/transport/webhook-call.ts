@@ -93,7 +93,7 @@ export class Endpoint {
         let size = 0
         incoming.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size > ANSWER_MAX) incoming.destroy(new Error('the answer is too large'))
+          if (size > ANSWER_MAX) incoming.destroy(new Error('the response is too large'))
           else chunks.push(chunk)
         })
         incoming.on('error', reject)
@@ -149,8 +149,8 @@ const statusTexts: Readonly<Record<number, string>> = {
 
 /** Returns the error of client-go for a response that is not a success. */
 function statusWords(status: number, body: string): string {
-  const told = statusMessage(body)
-  if (told !== undefined) return told
+  const reported = statusMessage(body)
+  if (reported !== undefined) return reported
   const text = body.trim().slice(0, 2048)
   if (status === 403 || status === 415) return text || 'unknown'
   if (status === 406 && text) return text

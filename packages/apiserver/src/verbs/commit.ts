@@ -4,7 +4,7 @@ import { type Outcome, outcomeOf, unstored, type WriteRequest } from '../serving
 import { type Change, PreconditionError, type Stored } from '../store/store.js'
 import { awaitDurable, putDurably, writeDurably } from './durable.js'
 import { checkNoRevision } from './preconditions.js'
-import { imagined, toStorage, withoutNulls } from './storage.js'
+import { dryRunOutcome, toStorage, withoutNulls } from './storage.js'
 import type { WriteOperation } from './write-operation.js'
 
 /**
@@ -27,7 +27,7 @@ async function commitCreate(operation: WriteOperation): Promise<Outcome | undefi
   // An object that cannot be converted is refused even when the name is taken.
   const stored = served.isStorage ? object : await toStorage(engine, request, object)
   if (engine.store.tip(key)) return await refuseExisting(operation, key, object)
-  if (dryRun) return await imagined(engine, request, object, true)
+  if (dryRun) return await dryRunOutcome(engine, request, object, true)
   try {
     const put = { do: 'put', key, object: stored, expect: 'absent' } as const
     const changes = await putDurably(engine, served, put, { mayDropOwners: !isApply })
@@ -61,7 +61,7 @@ function existing({ served }: WriteRequest, object: KubeObject): StatusError {
 async function commitUpdate(operation: WriteOperation, tip: Stored, live: KubeObject): Promise<Outcome | undefined> {
   const { engine, request } = operation
   const object = objectToStore(operation, live)
-  if (request.dryRun) return await imagined(engine, request, object)
+  if (request.dryRun) return await dryRunOutcome(engine, request, object)
   const vanishing = vanishes(request, object)
   if (!vanishing && equal(object, live)) return await unchanged(operation, tip)
   const stored = vanishing || request.served.isStorage ? object : await toStorage(engine, request, object)

@@ -1,5 +1,5 @@
 import { conflict, type KubeObject, notFound, type Status, timestamp } from '@crosstie/kube'
-import { checkNamespaceMortal } from '../admission/namespace.js'
+import { checkNamespaceDeletable } from '../admission/namespace.js'
 import { admissionOf } from '../admission/review.js'
 import type { Engine } from '../serving/engine.js'
 import { contextOf, type Outcome, outcomeOf, unstored, type WriteRequest } from '../serving/request.js'
@@ -43,7 +43,7 @@ export async function remove(
       throw notFound(served.type, name)
     }
     const live = (await served.view(tip)).object
-    checkNamespaceMortal(request)
+    checkNamespaceDeletable(request)
     await checkDeletePreconditions(engine, request, live, options)
     const review = admissionOf(engine, request, 'DELETE', deleteOptionsObject(request, options))
     await review?.remove(live, admittedName)

@@ -95,6 +95,6 @@ function patchOf({ served }: WriteRequest, live: KubeObject, { type, value }: Pa
       : type === 'merge'
         ? applyMergePatch(live, value)
         : applyStrategicMergePatch(live, value, served.version.schema!)
-  if (!isObject(patched)) throw badRequest(`the patch leaves no ${served.type.kind}: an object is needed`)
+  if (!isObject(patched)) throw badRequest(`the patch does not result in an object of kind ${served.type.kind}`)
   return patched as unknown as KubeObject
 }

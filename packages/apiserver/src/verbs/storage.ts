@@ -23,7 +23,7 @@ export function withoutNulls({ served }: WriteRequest, object: KubeObject): Kube
  * Returns the outcome of a dry run: the object as if it had been written and read again. It gets the defaults of
  * the storage version and of status, which the writer could not send.
  */
-export async function imagined(
+export async function dryRunOutcome(
   engine: Engine,
   request: WriteRequest,
   object: KubeObject,

@@ -16,7 +16,7 @@ export interface WatchParameters {
 }
 
 /** An event of a watch. */
-export type Happening =
+export type WatchUpdate =
   | {
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
       readonly view: View
@@ -27,7 +27,7 @@ export type Happening =
   | { readonly type: 'ERROR'; readonly error: StatusError }
 
 /** Receives the events of a watch in order. ERROR is the last. */
-export type Sink = (happening: Happening) => void
+export type Sink = (update: WatchUpdate) => void
 
 /**
  * Watches a collection: sends the existing objects on request, then every change. Returns the function that stops

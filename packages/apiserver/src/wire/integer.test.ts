@@ -14,7 +14,7 @@ const cases: Record<string, { because: string; text: string; signed?: string; un
   OneLess: { because: 'below the other end', text: '-9223372036854775809', signed: OUT, unsigned: 'invalid syntax' },
   LargestUnsigned: { because: 'the last of 64 bits', text: '18446744073709551615', signed: OUT },
   OneMoreUnsigned: { because: 'the first of 65 bits', text: '18446744073709551616', signed: OUT, unsigned: OUT },
-  Endless: { because: 'nobody counts that far', text: '9'.repeat(100_000), signed: OUT, unsigned: OUT },
+  Endless: { because: 'the number is too long', text: '9'.repeat(100_000), signed: OUT, unsigned: OUT },
   Fraction: { because: 'not whole', text: '1.5', signed: 'invalid syntax', unsigned: 'invalid syntax' },
   Empty: { because: 'nothing', text: '', signed: 'invalid syntax', unsigned: 'invalid syntax' },
 }

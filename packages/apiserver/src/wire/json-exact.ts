@@ -1,6 +1,6 @@
 import { type Json, NESTING_MAX, setOwn } from '@crosstie/kube'
 
-/** A body that is no JSON. The message is Go's. */
+/** The body is not JSON. The message is that of Go. */
 export class JsonSyntaxError extends Error {
   override readonly name: string = 'JsonSyntaxError'
 }

@@ -12,9 +12,14 @@ const values: readonly { text: string; value: unknown; duplicates?: readonly str
   { text: '1e3', value: 1000, because: 'an exponent makes a float' },
   { text: '-0', value: 0, because: 'Go reads it as an integer, and that has one zero' },
   { text: '"\\ud83d\\ude00"', value: '😀', because: 'a pair of surrogates is one character' },
-  { text: '"\\ud800x"', value: '\ufffdx', because: 'a lone surrogate is none' },
+  { text: '"\\ud800x"', value: '\ufffdx', because: 'an unpaired surrogate is replaced' },
   { text: ' [1 , 2 ] ', value: [1, 2], because: 'space is free' },
-  { text: '{"a":1,"a":2}', value: { a: 2 }, duplicates: ['a'], because: 'the last one wins, and it is told' },
+  {
+    text: '{"a":1,"a":2}',
+    value: { a: 2 },
+    duplicates: ['a'],
+    because: 'the last one wins, and the duplicate is reported',
+  },
   {
     text: '{"a":{"b":[{"c":1,"c":2}],"b":3},"a":4}',
     value: { a: 4 },
@@ -70,7 +75,7 @@ for (const [text, message] of faults) {
   })
 }
 
-test('the fast way and the exact way agree', () => {
+test('the fast and the exact parser agree', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
       const exact = parseExactly(text)

@@ -24,6 +24,6 @@ const YAML_LETTERS_MAX = 1 << 20
 /** Throws 413 for a body in YAML, and not JSON, that exceeds the limit. */
 export function checkYamlSize(letters: number): void {
   if (letters <= YAML_LETTERS_MAX) return
-  const message = `Request entity too large: limit is ${YAML_LETTERS_MAX} for YAML. Send JSON, which may have more`
+  const message = `Request entity too large: limit is ${YAML_LETTERS_MAX} for YAML. Send JSON, which may be larger`
   throw new StatusError(413, 'RequestEntityTooLarge', message)
 }

@@ -14,7 +14,7 @@ const cases: Record<string, { readonly because: string; readonly given: object; 
   Last: { because: 'the end of the object ends it', given: { kind: 'A', metadata: 1 }, want: '1' },
   Nested: { because: 'only members of the object itself count', given: { spec: { metadata: 1 } }, want: undefined },
   Quotes: {
-    because: 'braces and quotes in strings are letters',
+    because: 'braces and quotes in strings are text',
     given: { a: '"}{\\', metadata: ['"]'] },
     want: '["\\"]"]',
   },
@@ -23,10 +23,10 @@ const cases: Record<string, { readonly because: string; readonly given: object; 
 }
 
 for (const [name, { because, given, want }] of Object.entries(cases)) {
-  test(`a member's JSON is cut out: ${name}`, () => assert.equal(member(given, 'metadata'), want, because))
+  test(`the JSON of a member is extracted: ${name}`, () => assert.equal(member(given, 'metadata'), want, because))
 }
 
-test('whatever the object holds, each member is what it would be on its own', () => {
+test('for any object, the JSON of each member is what it would be on its own', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
       for (const [name, value] of Object.entries(JSON.parse(JSON.stringify(object)))) {

@@ -6,7 +6,7 @@ import { aggregatedDiscoveryOffer, bodyType, negotiate, resourceOffer, tryNegoti
 const table = { group: 'meta.k8s.io', version: 'v1', kind: 'Table' }
 
 const accepted: readonly { accept: string | undefined; mediaType: string; as?: object; because: string }[] = [
-  { accept: undefined, mediaType: 'application/json', because: 'JSON is what is served unasked' },
+  { accept: undefined, mediaType: 'application/json', because: 'JSON is the default' },
   { accept: '*/*', mediaType: 'application/json', because: 'anything will do' },
   { accept: 'application/*', mediaType: 'application/json', because: 'so will any application type' },
   { accept: 'application/yaml', mediaType: 'application/yaml', because: 'it was asked for' },
@@ -31,7 +31,7 @@ const accepted: readonly { accept: string | undefined; mediaType: string; as?: o
   {
     accept: 'application/vnd.kubernetes.protobuf, application/json',
     mediaType: 'application/json',
-    because: 'answers are not written as protobuf',
+    because: 'responses are not encoded as protobuf',
   },
   { accept: 'application/cbor, */*', mediaType: 'application/json', because: 'CBOR is off' },
 ]
@@ -43,7 +43,7 @@ for (const { accept, mediaType, as, because } of accepted) {
   })
 }
 
-test('refusals list what there is', () => {
+test('refusals list the supported types', () => {
   const refusal = (act: () => unknown) => {
     try {
       act()
@@ -77,7 +77,7 @@ test('bodies say what they are', () => {
   assert.equal(bodyType('application/yaml'), 'application/yaml')
 })
 
-test('aggregated discovery is for those who know it', () => {
+test('aggregated discovery is sent to clients that request it', () => {
   const header =
     'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
   assert.equal(tryNegotiate(header, aggregatedDiscoveryOffer)?.as?.version, 'v2')

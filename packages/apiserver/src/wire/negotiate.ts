@@ -64,7 +64,7 @@ export const aggregatedDiscoveryOffer: Offer = {
   transforms: (as) => as?.group === 'apidiscovery.k8s.io' && as.version === 'v2' && as.kind === 'APIGroupDiscoveryList',
 }
 
-/** Returns the best form that the endpoint offers and the Accept header allows. Undefined when there is none. */
+/** Returns the best form that the endpoint offers and the Accept header allows. Undefined without a match. */
 export function tryNegotiate(accept: string | undefined, offer: Offer): Accepted | undefined {
   if (accept === undefined || accept === '') {
     return offer.transforms(undefined, JSON_TYPE) ? { mediaType: JSON_TYPE, pretty: false } : undefined

@@ -64,7 +64,7 @@ function writeObject(writer: Writer, apiVersion: string, kind: string, object: D
 /** All lists have the same encoding. */
 function writeListObject(writer: Writer, apiVersion: string, kind: string, object: Draft): void {
   const itemModel = modelFor(apiVersion, kind.replace(/List$/, ''))
-  if (!itemModel) throw new Error(`no protobuf message is known for ${apiVersion} ${kind}`)
+  if (!itemModel) throw new Error(`there is no protobuf message for ${apiVersion} ${kind}`)
   writer.message(1, (meta) => writeMessage(meta, `${META}.ListMeta`, (object['metadata'] ?? {}) as Draft))
   for (const item of object['items'] as readonly Draft[]) {
     writer.message(2, (one) => writeMessage(one, itemModel, item))
@@ -98,7 +98,7 @@ function writeValue(writer: Writer, number: number, type: GoType, value: Json | 
   else if (type.kind === 'bytes') writer.bytes(number, Buffer.from(value as string, 'base64'))
   else if (type.kind === 'bool') writer.bool(number, value as boolean)
   else if (type.kind === 'float64') writer.double(number, Number(value))
-  else if (type.kind === 'any') throw new Error('a value without a type cannot be written')
+  else if (type.kind === 'any') throw new Error('a value without a type cannot be encoded')
   else writer.integer(number, value as number | bigint)
 }
 

@@ -158,7 +158,7 @@ function readField(type: GoType, wire: number, reader: Reader, sofar: Json | und
     case 'float64':
       return reader.double()
     case 'any':
-      throw new ProtobufError('a value without a type cannot be read')
+      throw new ProtobufError('a value without a type cannot be decoded')
   }
 }
 

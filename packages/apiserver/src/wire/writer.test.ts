@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Writer } from './writer.js'
 
-test('an answer grows beyond what was expected', () => {
+test('a response grows beyond the expected size', () => {
   const out = new Writer(4)
   out.text('ä'.repeat(100))
   out.copy(Buffer.from('[tail]'), 1, 5)
   assert.equal(out.bytes.toString(), `${'ä'.repeat(100)}tail`)
 })
 
-test('memory is used again when it was released, and not before', () => {
+test('memory is reused after its release, and not before', () => {
   const first = new Writer(1_000)
   first.text('first')
   const second = new Writer(1_000)

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { decodeJson } from './json.js'
 import { decodeYaml, encodeYaml, YamlError } from './yaml.js'
 
-/** What sigs.k8s.io/yaml, run and recorded, makes of each text. */
+/** The recorded results of sigs.k8s.io/yaml for each text. */
 const vectors = decodeJson(readFileSync(new URL('../../src/wire/testdata/yaml.json', import.meta.url)))
   .value as unknown as {
   readonly decode: readonly { in: string; json?: Json; error?: string; strict?: string }[]
@@ -25,19 +25,19 @@ for (const { in: text, json, error, strict } of vectors.decode) {
   })
 }
 
-test('what go-yaml writes, we write', () => {
+test('YAML is encoded as go-yaml does', () => {
   for (const { json, yaml } of vectors.encode) assert.equal(encodeYaml(json), yaml, JSON.stringify(json))
 })
 
 const hostile: readonly { name: string; text: string; because: string }[] = [
   { name: 'a million brackets', text: '['.repeat(1_000_000), because: 'nesting must not exhaust the stack' },
-  { name: 'deep dashes', text: '- '.repeat(100_000), because: 'nor the block kind of nesting' },
+  { name: 'deep dashes', text: '- '.repeat(100_000), because: 'nor in block style' },
   {
     name: 'a billion laughs',
     text: `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghij']
       .map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[i]}`).join(',')}]`)
       .join('\n')}`,
-    because: 'aliases of aliases grow without end',
+    because: 'aliases of aliases grow without a limit',
   },
   { name: 'an alias of itself', text: 'a: &x [*x]', because: 'it has no end' },
   { name: 'an unknown alias', text: 'a: *x', because: 'it means nothing' },
@@ -49,7 +49,7 @@ for (const { name, text, because } of hostile) {
   })
 }
 
-test('reading what was written gives the same value', () => {
+test('decoding an encoded value gives the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const plain = JSON.parse(JSON.stringify(value)) as Json

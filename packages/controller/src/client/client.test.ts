@@ -126,8 +126,8 @@ test('failures are StatusErrors, also when a proxy responds', async () => {
     assert.deepEqual(await of('missing'), [404, 'NotFound'])
     assert.deepEqual(await of('broken'), [503, 'ServiceUnavailable'])
   })
-  using nobody = new HttpClient(staticAccess({ server: 'https://127.0.0.1:1' }))
-  assert.equal((await failureOf(nobody.get(THINGS, { name: 'a' }))).reason, 'ServiceUnavailable')
+  using unreachable = new HttpClient(staticAccess({ server: 'https://127.0.0.1:1' }))
+  assert.equal((await failureOf(unreachable.get(THINGS, { name: 'a' }))).reason, 'ServiceUnavailable')
 })
 
 test('a request is retried when an overloaded server asks for it', async () => {
@@ -285,7 +285,7 @@ const proxies: Record<string, { server: string; environment: Record<string, stri
     environment: { HTTPS_PROXY: 'p:1', no_proxy: 'example.org' },
     want: 'p:1',
   },
-  'for nobody': {
+  'without a user': {
     server: 'https://k8s.example.org',
     environment: { HTTPS_PROXY: 'p:1', NO_PROXY: '*' },
     want: undefined,

@@ -105,7 +105,7 @@ export class Http2Connection implements Connection {
     try {
       return this.#session.request(
         { ':method': method, ':path': path, ...headers },
-        // Kubernetes accepts a body with DELETE; Node expects none unless it is told so.
+        // Kubernetes accepts a body with DELETE; Node sends none unless `endStream` is false.
         { endStream: body === undefined },
       )
     } catch (cause) {

@@ -102,7 +102,7 @@ function refuseLocalAccess(user: Partial<User>, cluster: Cluster): void {
 
 /**
  * Finds the API in this order: the kubeconfig named in the options, the pod's service account, the user's
- * kubeconfig. Throws a NoAccessError if there is none of them.
+ * kubeconfig. Throws a NoAccessError when none of them exists.
  */
 export async function findAccess(options: KubeconfigOptions = {}): Promise<Access> {
   const named = options.file ?? process.env['KUBECONFIG']?.split(delimiter).find((path) => path && existsSync(path))

@@ -105,7 +105,7 @@ test('writes of a reconciliation do not trigger another one', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(runs, 1)
   const object = await api.get(THINGS, { name: 'a' })
-  await api.update(THINGS, { ...object, changed: 'by somebody' })
+  await api.update(THINGS, { ...object, changed: 'by another client' })
   await until(() => runs === 2)
   await stop()
 })

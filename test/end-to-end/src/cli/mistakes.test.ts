@@ -61,7 +61,7 @@ const mistakes: Record<string, Mistake> = {
   'a file that is no backup': {
     args: ['restore', 'letter.txt'],
     code: 1,
-    says: /letter\.txt is damaged at byte 0: this is no backup\. Nothing was changed\. Take another one/,
+    says: /letter\.txt is damaged at byte 0: this is not a backup\. Nothing was changed\. Use another file/,
   },
   'a file for a folder': {
     args: ['up', '--listen', '127.0.0.1:0', '--data-dir', 'letter.txt'],

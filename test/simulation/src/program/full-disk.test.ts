@@ -16,7 +16,7 @@ const skip = mountable ? false : 'this machine does not let us mount a file syst
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const text = 'x'.repeat(100_000)
 
-test('a full disk: writes are refused with the reason, reads go on, health tells, and all is well again', {
+test('a full disk: writes are refused with the reason, reads continue, health reports it, and the server recovers', {
   skip,
   timeout: 600_000,
 }, async (t) => {
@@ -36,7 +36,7 @@ test('a full disk: writes are refused with the reason, reads go on, health tells
     const { message, reason } = refused.body
     assert.equal(refused.status, 503, refused.text)
     assert.equal(reason, 'ServiceUnavailable')
-    assert.match(message ?? '', /cannot write to the store: no space is left on the disk\. Free some space/)
+    assert.match(message ?? '', /cannot write to the store: the disk is full\. Free space/)
     await toldByHealth(api, kept)
     assert.equal((await api.send('GET', '/livez')).status, 200, 'to start it again would not help')
     await check(api, kept)
@@ -55,7 +55,7 @@ test('a full disk: writes are refused with the reason, reads go on, health tells
     const { status, body } = await api.send('POST', MAPS, { metadata: { name: 'after' } })
     assert.equal(status, 201)
     kept.set('after', body.metadata.resourceVersion!)
-    assert.match(program.errors, /no space is left[\s\S]*writing to the store works again/, 'the operator is told')
+    assert.match(program.errors, /the disk is full[\s\S]*writes to the store succeed again/, 'the operator is informed')
     api.close()
 
     process.kill(pid(), 'SIGKILL')

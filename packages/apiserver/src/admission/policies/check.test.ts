@@ -4,7 +4,7 @@ import type { KubeObject, ResourceType } from '@crosstie/kube'
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { checkExpression, checkTypes } from './check.js'
 
-test('expressions are checked when they are written', () => {
+test('expressions are checked when a policy is written', () => {
   const scope = { params: false, authorizer: true, variables: [] }
   const check = (expression: string, use: Parameters<typeof checkExpression>[1], more = {}) =>
     checkExpression(expression, use, { ...scope, ...more })
@@ -64,7 +64,7 @@ const policy = (expression: string, rule: object = {}, more: object = {}): KubeO
   },
 })
 
-test('types that do not fit the schema are warned about', () => {
+test('expressions that do not match the schema cause warnings', () => {
   const fine = [
     'object.spec.size > 1',
     'object.spec.names.all(n, n.startsWith("a"))',
@@ -83,11 +83,11 @@ test('types that do not fit the schema are warned about', () => {
         "acme.io/v1, Kind=Widget: ERROR: <input>:1:12: undefined field 'sice'\n | object.spec.sice > 1\n | ...........^\n",
     },
   ])
-  const told = checkTypes(
+  const reported = checkTypes(
     policy('true', {}, { validations: [{ expression: 'true', messageExpression: 'object.x' }] }),
     kinds,
   )
-  assert.equal(told[0]?.fieldRef, 'spec.validations[0].messageExpression')
+  assert.equal(reported[0]?.fieldRef, 'spec.validations[0].messageExpression')
   const variables = [{ name: 's', expression: 'object.spec.size' }]
   assert.match(
     checkTypes(policy('variables.s == "a"', {}, { variables }), kinds)[0]?.warning ?? '',

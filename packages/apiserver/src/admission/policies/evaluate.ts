@@ -60,12 +60,12 @@ function validate(
     return policy.failurePolicy === 'Ignore' ? undefined : { index, message: result.error, reason: 'Invalid' }
   }
   if (result.value === true) return undefined
-  const told = messageExpression && toldMessage(messageExpression, inputs, budget)
-  return { index, message: told || message || `failed expression: ${check.text.trim()}`, reason }
+  const reported = messageExpression && evaluatedMessage(messageExpression, inputs, budget)
+  return { index, message: reported || message || `failed expression: ${check.text.trim()}`, reason }
 }
 
 /** Returns the message of a messageExpression. Empty when it fails or has line breaks. */
-function toldMessage(expression: Compiled, inputs: Inputs, budget: Budget): string {
+function evaluatedMessage(expression: Compiled, inputs: Inputs, budget: Budget): string {
   const result = evaluate(expression, inputs, budget)
   if ('error' in result || typeof result.value !== 'string') return ''
   const message = result.value.trim()

@@ -83,7 +83,7 @@ function world() {
 const denied = (why: string) =>
   `widgets.acme.io "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ${why}`
 
-test('a policy denies what its expressions say, once it is bound', async () => {
+test('a bound policy denies by its expressions', async () => {
   const { policies, policy, binding, ask, objects } = world()
   policy({ validations: [{ expression: 'object.spec.size < 3' }] })
   assert.equal(policies.active, false)

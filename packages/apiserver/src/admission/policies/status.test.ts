@@ -13,7 +13,7 @@ const type = {
   namespaced: false,
 }
 
-test('the status says which generation was checked, and what does not fit', async () => {
+test('the status names the checked generation and the type warnings', async () => {
   const client = new FakeClient()
   const stop = new AbortController()
   const warning = { fieldRef: 'spec.validations[0].expression', warning: 'apps/v1, Kind=Deployment: ERROR …' }

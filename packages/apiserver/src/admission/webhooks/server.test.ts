@@ -10,7 +10,7 @@ import { CONFIG_MAPS } from '../../access/kinds.js'
 import { openPki } from '../../access/pki.js'
 import { type Server, startServer } from '../../server.js'
 
-/** Webhooks in front of the real server: what they change is stored, what they refuse is not. */
+/** Webhooks in front of the server: their changes are stored, and refused objects are not. */
 
 interface Request {
   readonly uid: string
@@ -92,13 +92,17 @@ const configMap = (name: string, data: object): KubeObject => ({
   data,
 })
 
-test('webhooks change, refuse and are told of deletions', async () => {
+test('webhooks change objects, refuse them and review deletions', async () => {
   await configure('Mutating', '/label')
   await configure('Validating', '/check')
   const created = await client.create(CONFIG_MAPS, configMap('a', { good: '1' }))
   assert.deepEqual(created.metadata.annotations, { seen: 'CREATE' })
   const checked = seen.find(({ path }) => path === '/check')!.request
-  assert.deepEqual(checked.object?.metadata.annotations, { seen: 'CREATE' }, 'the second sees what the first did')
+  assert.deepEqual(
+    checked.object?.metadata.annotations,
+    { seen: 'CREATE' },
+    'the second webhook sees the changes of the first',
+  )
   assert.ok(checked.object?.metadata.uid)
 
   const denied = { message: 'admission webhook "check.acme.io" denied the request: it is bad', code: 403 }

@@ -57,7 +57,7 @@ test('a request matches', () => {
     ['group', { rules: [{ ...rule, apiGroups: ['apps'] }] }, {}, undefined],
     ['resource', { rules: [{ ...rule, resources: ['widgets'] }] }, {}, 'v1'],
     ['not the subresource', { rules: [{ ...rule, resources: ['widgets'] }] }, { subresource: 'status' }, undefined],
-    ['star is no subresource', {}, { subresource: 'status' }, undefined],
+    ['a star does not match subresources', {}, { subresource: 'status' }, undefined],
     ['all subresources', { rules: [{ ...rule, resources: ['widgets/*'] }] }, { subresource: 'status' }, 'v1'],
     ['*/*', { rules: [{ ...rule, resources: ['*/*'] }] }, { subresource: 'status' }, 'v1'],
     ['*/status', { rules: [{ ...rule, resources: ['*/status'] }] }, {}, undefined],
@@ -195,7 +195,7 @@ const patchOf = (...operations: object[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
 
-test('a webhook gets a review as the real server sends it', async () => {
+test('a webhook gets a review as kube-apiserver sends it', async () => {
   const { webhooks } = world('validating', { name: 'a.acme.io' })
   handler = (_review, path) => {
     assert.equal(path, '/hook?timeout=5s')
@@ -229,7 +229,7 @@ test('a webhook gets a review as the real server sends it', async () => {
   webhooks.close()
 })
 
-test('refusals and failures, in the words of the real server', async () => {
+test('refusals and failures have the messages of kube-apiserver', async () => {
   const { webhooks, objects, key } = world('validating', { name: 'a.acme.io' })
   const denied = 'admission webhook "a.acme.io" denied the request'
   const calling = 'Internal error occurred: failed calling webhook "a.acme.io": '
@@ -312,7 +312,7 @@ test('refusals and failures, in the words of the real server', async () => {
   webhooks.close()
 })
 
-test('a webhook that does not answer in time', async () => {
+test('a webhook that does not respond in time', async () => {
   const { webhooks } = world('mutating', { name: 'slow.acme.io', timeoutSeconds: 1 })
   handler = () => undefined
   const { message } = await refusalOf(webhooks.mutate(attributes()))
@@ -323,7 +323,7 @@ test('a webhook that does not answer in time', async () => {
   webhooks.close()
 })
 
-test('mutations build on each other, and are asked about again when they want', async () => {
+test('mutations build on each other, and webhooks are called again if they request it', async () => {
   const { webhooks } = world(
     'mutating',
     { name: 'first.acme.io', reinvocationPolicy: 'IfNeeded' },
@@ -390,7 +390,7 @@ test('bad mutations', async () => {
   webhooks.close()
 })
 
-test('an equivalent version is converted there and back', async () => {
+test('objects are converted to an equivalent version and back', async () => {
   const rules = [{ operations: ['*'], apiGroups: ['acme.io'], apiVersions: ['v2'], resources: ['widgets'] }]
   const { webhooks } = world('mutating', { name: 'a.acme.io', rules })
   handler = () => patchOf({ op: 'replace', path: '/spec/size', value: 7 })
@@ -429,7 +429,7 @@ test('match conditions', async () => {
   assert.equal(await ask(condition(fails), 'Ignore'), 0)
 })
 
-test('configurations are followed, in the order of their names, and never asked about themselves', async () => {
+test('configurations are applied in the order of their names, and never to themselves', async () => {
   const { webhooks, objects, key } = world('mutating', { name: 'm.acme.io' })
   const [hook] = objects.get(key('m'))!.object['webhooks'] as Hook[]
   objects.put(key('a'), { metadata: { name: 'a' }, webhooks: [{ ...hook, name: 'a.acme.io' }] })

@@ -76,7 +76,7 @@ export class Webhooks {
     for (const { endpoint } of [...this.#mutating, ...this.#validating]) endpoint.close()
   }
 
-  /** Whether there are mutating webhooks. Callers can skip preparations when there are none. */
+  /** Whether there are mutating webhooks. Without any, callers can skip preparations. */
   get hasMutating(): boolean {
     return this.#mutating.length > 0
   }
