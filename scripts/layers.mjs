@@ -53,6 +53,7 @@ export const rooms = {
     ['query'],
     ['plan'],
     ['import'],
+    ['request'],
     ['testing'],
     ['vectors'],
   ],

@@ -4,16 +4,21 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 
-const LIST = 'packages/resources/src/reasons.ts'
+const LISTS = ['packages/resources/src/reasons.ts', 'packages/resources/src/event-reasons.ts']
+const LIST = LISTS[0]
 export const PAGE = 'docs/reference/conditions-and-events.md'
 
 /** Files that give reasons of their own, and those whose reasons are somebody else's words. */
 const isOurs = (file) =>
   !/\.test\.ts$|\/(vectors|testing)\/|\/dist\/|\.d\.ts$/.test(file) &&
-  file !== LIST &&
+  !LISTS.includes(file) &&
   file !== 'packages/resources/src/definition/rules.ts'
 
-const patterns = [/\bevent\(\s*(?:[\w.!]+,\s*)?'(?:Normal|Warning)',\s*'(\w+)'/g, /\breason(?::|\s=)\s*'([A-Z]\w+)'/g]
+const patterns = [
+  /\bevent\(\s*(?:[\w.!]+,\s*)?'(?:Normal|Warning)',\s*'(\w+)'/g,
+  /\breason(?::|\s=)\s*'([A-Z]\w+)'/g,
+  /\bRequestError\(\s*'(\w+)'/g,
+]
 
 /** The reasons that the code gives, with one place each. */
 export function usedReasons() {
@@ -28,7 +33,8 @@ export function usedReasons() {
 
 /** What is used and not listed, or listed and not used. */
 export function reasonComplaints() {
-  const listed = new Set([...readFileSync(LIST, 'utf8').matchAll(/\breason: '(\w+)'/g)].map(([, reason]) => reason))
+  const text = LISTS.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const listed = new Set([...text.matchAll(/\breason: '(\w+)'/g)].map(([, reason]) => reason))
   const used = usedReasons()
   return [
     ...[...used]

@@ -71,3 +71,12 @@ export interface ObjectKey {
   readonly namespace?: string
   readonly name: string
 }
+
+/** The fields of an object's status. Absent fields are undefined, also when the object has no status. */
+export const statusOf = <T extends object>(object: KubeObject): Partial<T> => (object['status'] ?? {}) as Partial<T>
+
+/** The name of an object that a server returned. Throws when the object has none. */
+export function nameOf({ kind, metadata: { name } }: KubeObject): string {
+  if (name === undefined) throw new Error(`an object of kind ${kind} has no name`)
+  return name
+}

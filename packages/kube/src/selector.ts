@@ -1,6 +1,6 @@
 import { isQualifiedName, isValidLabelValue } from '@crosstie/cel/kubernetes'
 import { append } from './arrays.js'
-import { badRequest, type FieldError, fieldErrors, fieldErrorText } from './errors.js'
+import { badRequest, type FieldError, fieldErrors, fieldErrorText, messageOf } from './errors.js'
 import { getOwn } from './json.js'
 
 /** An operator of a label selector. */
@@ -298,7 +298,7 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
     const values = operator === 'in' || operator === 'notin' ? parseValues(tokens) : parseExactValue(tokens)
     return requirement(key.text, operator, [...new Set(values)].sort())
   } catch (error) {
-    throw badRequest(`unable to parse requirement: ${(error as Error).message}`)
+    throw badRequest(`unable to parse requirement: ${messageOf(error)}`)
   }
 }
 

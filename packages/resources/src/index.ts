@@ -7,6 +7,7 @@ export { kindRoles, operatorRoles } from './binding/operator-roles.js'
 export type { ClaimOptions } from './binding/runtime.js'
 export { deepestCause, type Traced, traceClaim } from './binding/trace.js'
 export { aggregateClassCrd, aggregateClassType, aggregateCrd, aggregateType } from './definition/aggregate.js'
+export { approvalPolicy } from './definition/approval-policy.js'
 export { type Binding, type ClaimKind, defineBinding } from './definition/claim.js'
 export { claimKinds } from './definition/claim-kinds.js'
 export type { ConversionEndpoint, ConversionService } from './definition/conversion/endpoint.js'
@@ -57,4 +58,21 @@ export { failedPlan, type PlanOptions, plan, type Subject } from './plan/plan.js
 export { providerConfigController, reconcileProviderConfig } from './providerconfig/controller.js'
 export { type QueryOptions, queryController } from './query/controller.js'
 export { FilterError } from './query/filter.js'
+export { type RequestOptions, requestControllers } from './request/controller.js'
+export {
+  type DiscoveredItem,
+  type DiscoveryRequestSpec,
+  type DiscoveryRequestStatus,
+  discoveryRequestCrd,
+  discoveryRequestType,
+  type PlannedPromotion,
+  type PlanRequestSpec,
+  type PlanRequestStatus,
+  planRequestCrd,
+  planRequestType,
+  type RequestedObject,
+  requestTypes,
+} from './request/define.js'
+export { requestIdentityPolicy } from './request/identity-policy.js'
+export { requestRoles } from './request/roles.js'
 export type { EventReporter } from './status/events.js'

@@ -1,4 +1,5 @@
-import { conditionReasons, eventReasons } from './reasons.js'
+import { eventReasons } from './event-reasons.js'
+import { conditionReasons } from './reasons.js'
 
 /** The page about all of them, in Markdown. */
 export function reasonsPage(): string {
@@ -13,7 +14,8 @@ export function reasonsPage(): string {
 What objects say of themselves, and what to do about it. \`crosstie describe\` and \`crosstie events\` show both. This page is made
 from [\`reasons.ts\`](../../packages/resources/src/reasons.ts) by \`node scripts/reasons.mjs --write\`.
 
-*managed* are managed resources, *query* the query kinds of managed kinds, *claim* and *aggregate* what applications ask for.
+*managed* are managed resources, *query* the query kinds of managed kinds, *claim* and *aggregate* what applications ask for,
+*request* PlanRequests and DiscoveryRequests.
 
 ## Conditions
 

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { conditionReasons, eventReasons } from './reasons.js'
+import { eventReasons } from './event-reasons.js'
+import { conditionReasons } from './reasons.js'
 import { reasonsPage } from './reasons-page.js'
 
 const root = new URL('../../../', import.meta.url)

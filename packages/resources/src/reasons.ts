@@ -1,7 +1,8 @@
 /** The reasons of conditions and events, with their meaning and the next step. The reference page is generated from them. */
 
-type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig'
-interface Explained {
+export type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig' | 'request'
+/** A reason with its meaning and the next step. */
+export interface Explained {
   readonly reason: string
   /** Which objects have it. */
   readonly on: readonly On[]
@@ -10,17 +11,13 @@ interface Explained {
 }
 
 export interface ConditionReason extends Explained {
-  readonly type: 'Ready' | 'Synced' | 'Drifted' | 'Approved' | 'ConnectionKeysUnique'
+  readonly type: 'Ready' | 'Synced' | 'Drifted' | 'Approved' | 'ConnectionKeysUnique' | 'Complete'
   readonly status: 'True' | 'False'
 }
 
-export interface EventReason extends Explained {
-  readonly type: 'Normal' | 'Warning'
-}
-
-const managed: readonly On[] = ['managed']
-const everybody: readonly On[] = ['managed', 'claim', 'aggregate', 'query']
-const nothing = 'Nothing.'
+export const managed: readonly On[] = ['managed']
+export const everybody: readonly On[] = ['managed', 'claim', 'aggregate', 'query']
+export const nothing = 'Nothing.'
 const ready = { type: 'Ready', status: 'True' } as const
 const notReady = { type: 'Ready', status: 'False' } as const
 const synced = { type: 'Synced', status: 'True' } as const
@@ -29,6 +26,8 @@ const drifted = { type: 'Drifted', status: 'True', on: managed } as const
 const inStep = { type: 'Drifted', status: 'False', on: managed } as const
 const approved = { type: 'Approved', status: 'True', on: managed } as const
 const notApproved = { type: 'Approved', status: 'False', on: managed } as const
+const complete = { type: 'Complete', status: 'True', on: ['request'] } as const
+const notComplete = { type: 'Complete', status: 'False', on: ['request'] } as const
 export const conditionReasons: readonly ConditionReason[] = [
   { ...ready, reason: 'Available', on: everybody, means: 'It can be used.', next: nothing },
   {
@@ -210,290 +209,47 @@ export const conditionReasons: readonly ConditionReason[] = [
     means: 'Every connection key has one value again.',
     next: nothing,
   },
-]
-
-const normal = { type: 'Normal' } as const
-const warning = { type: 'Warning' } as const
-
-export const eventReasons: readonly EventReason[] = [
-  { ...normal, reason: 'CreatedExternalResource', on: managed, means: 'The provider took the create.', next: nothing },
+  { ...complete, reason: 'Answered', means: 'The answer is in the status.', next: 'Read it.' },
   {
-    ...normal,
-    reason: 'UpdatedExternalResource',
-    on: managed,
-    means: 'The provider took the update; the message names the fields.',
-    next: nothing,
-  },
-  { ...normal, reason: 'DeletedExternalResource', on: managed, means: 'The provider took the delete.', next: nothing },
-  {
-    ...normal,
-    reason: 'PendingExternalResource',
-    on: managed,
-    means: 'What was just made may not be visible yet: it is waited for, so that it is not made twice.',
+    ...notComplete,
+    reason: 'InProgress',
+    means: 'The control plane works on the answer. Large plans wait for the limit on calls to the provider.',
     next: 'Wait.',
   },
   {
-    ...normal,
-    reason: 'ReconciliationPaused',
-    on: managed,
-    means: 'It is left alone from now on.',
-    next: 'crosstie resume, or give it policies.',
+    ...notComplete,
+    reason: 'Forbidden',
+    means: 'The author of the request lacks a right that the change itself would need; the message names it.',
+    next: 'Request less, or have an administrator grant the right.',
   },
   {
-    ...normal,
-    reason: 'ReconcileRequestHandled',
-    on: managed,
-    means: 'The annotation crossplane.io/reconcile-requested-at was seen, and it is looked at now.',
-    next: nothing,
+    ...notComplete,
+    reason: 'IdentityNotVerified',
+    means: 'The server does not verify who creates requests.',
+    next: 'Install the admission policy that the message names, and create the request again.',
   },
   {
-    ...warning,
-    reason: 'ExternalNameRestored',
-    on: managed,
-    means:
-      'The annotation crossplane.io/external-name of an existing external resource was removed or changed, and was restored.',
-    next: 'Keep the annotation in manifests that replace the object, or use kubectl apply. Create another object to manage another external resource.',
+    ...notComplete,
+    reason: 'InvalidRequest',
+    means: 'The request cannot be understood; the message says why.',
+    next: 'Correct it, and create another one.',
   },
   {
-    ...warning,
-    reason: 'ExternalNameLost',
-    on: managed,
-    means: 'The condition Synced with the same reason says more.',
-    next: 'As the condition says.',
+    ...notComplete,
+    reason: 'NotFound',
+    means: 'An object of the request does not exist.',
+    next: 'Check the name, the kind and the namespace.',
   },
   {
-    ...warning,
-    reason: 'CannotConnectToProvider',
-    on: managed,
-    means: 'The ProviderConfig or its credentials cannot be read, or the provider does not take them.',
-    next: 'Look at the ProviderConfig that providerConfigRef names, and at its Secret.',
+    ...notComplete,
+    reason: 'TooLarge',
+    means: 'The answer does not fit into one object.',
+    next: 'Request fewer objects at a time.',
   },
   {
-    ...warning,
-    reason: 'CannotDisconnectFromProvider',
-    on: managed,
-    means: 'A connection could not be closed. The work itself was done.',
-    next: 'Nothing, unless it comes often.',
-  },
-  {
-    ...warning,
-    reason: 'CannotObserveExternalResource',
-    on: managed,
-    means: 'The external resource cannot be looked at, or does not exist and may not be created.',
-    next: 'Check external name, region and rights; or add Create to managementPolicies.',
-  },
-  {
-    ...warning,
-    reason: 'CannotCreateExternalResource',
-    on: managed,
-    means: 'The provider refused the create; the message is its own.',
-    next: 'Mend what the provider complains about. It is tried again by itself.',
-  },
-  {
-    ...warning,
-    reason: 'ExternalNameTaken',
-    on: ['managed', 'claim'],
-    means:
-      'The external resource exists and this object did not create it, or another object manages it. Nothing is changed.',
-    next: 'See the condition of the same reason.',
-  },
-  {
-    ...warning,
-    reason: 'ExternalNameForbidden',
-    on: ['managed', 'claim'],
-    means: 'The provider or the control plane needs this external name for itself.',
-    next: 'Use another external name in a new claim.',
-  },
-  {
-    ...warning,
-    reason: 'CannotReserveExternalName',
-    on: managed,
-    means: 'The ExternalNameReservation cannot be written or read. Nothing is changed until it is.',
-    next: 'Check that the CRD externalnamereservations.crosstie.io is installed, and the rights of the controllers.',
-  },
-  {
-    ...warning,
-    reason: 'CannotReleaseExternalName',
-    on: managed,
-    means: 'The ExternalNameReservation of a deleted object could not be deleted.',
-    next: 'Nothing: garbage collection, or the next object that needs the name, removes it.',
-  },
-  {
-    ...warning,
-    reason: 'CannotUpdateExternalResource',
-    on: managed,
-    means: 'The provider refused the update; the message is its own.',
-    next: 'Mend what the provider complains about. It is tried again by itself.',
-  },
-  {
-    ...warning,
-    reason: 'CannotDeleteExternalResource',
-    on: managed,
-    means: 'The provider refused the delete; the message is its own.',
-    next: 'Often something else still uses it. It is tried again by itself.',
-  },
-  {
-    ...warning,
-    reason: 'CannotInitializeManagedResource',
-    on: managed,
-    means: 'The external name cannot be noted, or nobody can tell what an interrupted creation made.',
-    next: 'Look with the tools of the provider whether it was made; the message says which annotation to remove then.',
-  },
-  {
-    ...warning,
-    reason: 'CannotUpdateManagedResource',
-    on: managed,
-    means: 'The object itself cannot be written.',
-    next: 'Look for webhooks and policies that refuse it, and at the rights of the controllers.',
-  },
-  {
-    ...warning,
-    reason: 'CannotResolveResourceReferences',
-    on: managed,
-    means: 'What a reference or a selector leads to is not there, or has no value yet.',
-    next: 'Create it, or wait until it is ready: it is seen at once.',
-  },
-  {
-    ...warning,
-    reason: 'CannotPublishConnectionDetails',
-    on: managed,
-    means: 'The connection Secret cannot be written, or belongs to somebody else.',
-    next: 'Name another Secret in writeConnectionSecretToRef, or remove the one that is in the way.',
-  },
-  {
-    ...warning,
-    reason: 'CannotUseInvalidManagementPolicy',
-    on: managed,
-    means: 'managementPolicies have a combination that the provider cannot keep.',
-    next: 'Choose another; the message says why this one is refused.',
-  },
-  {
-    ...warning,
-    reason: 'FieldIgnored',
-    on: managed,
-    means: 'A field is set whose feature is turned off.',
-    next: 'Turn the feature on, or take the field out.',
-  },
-  {
-    ...warning,
-    reason: 'FieldDeprecated',
-    on: managed,
-    means: 'A field is set that is on its way out.',
-    next: 'crosstie migrate writes it in new words.',
-  },
-  {
-    ...warning,
-    reason: 'DriftDetected',
-    on: managed,
-    means: 'The external resource differs and is left so; the message says why and where.',
-    next: 'crosstie drift; the condition Drifted tells what to do.',
-  },
-  {
-    ...warning,
-    reason: 'ApprovalRequired',
-    on: managed,
-    means: 'Something is to be done that nobody approved.',
-    next: 'crosstie plan, then crosstie approve.',
-  },
-  {
-    ...warning,
-    reason: 'StalePlan',
-    on: managed,
-    means: 'Something moved since a plan was approved, and nothing was done.',
-    next: 'Look at the difference, and approve again if it is right.',
-  },
-  {
-    ...normal,
-    reason: 'ChoseClass',
-    on: ['claim'],
-    means: 'The claim is met by this class; the message says why.',
-    next: nothing,
-  },
-  {
-    ...warning,
-    reason: 'SeveralClasses',
-    on: ['claim'],
-    means: 'More than one class would do; one was taken.',
-    next: 'Name one in classRef, or have only one default class.',
-  },
-  { ...normal, reason: 'Provisioned', on: ['claim'], means: 'An object was made to meet the claim.', next: nothing },
-  { ...normal, reason: 'BoundToResource', on: ['claim'], means: 'The claim has what meets it.', next: nothing },
-  {
-    ...normal,
-    reason: 'BoundToClaim',
-    on: ['managed', 'aggregate'],
-    means: 'It belongs to this claim, and to no other.',
-    next: nothing,
-  },
-  {
-    ...normal,
-    reason: 'BoundToAggregate',
-    on: managed,
-    means: 'It is a part of this aggregate, and of no other.',
-    next: nothing,
-  },
-  { ...normal, reason: 'Aggregated', on: ['aggregate'], means: 'It has one part more.', next: nothing },
-  {
-    ...normal,
-    reason: 'PropagatedConnection',
-    on: ['claim'],
-    means: 'The connection details are in the Secret of the claim.',
-    next: nothing,
-  },
-  {
-    ...normal,
-    reason: 'Released',
-    on: ['managed', 'aggregate'],
-    means: 'Its claim is gone; reclaimPolicy Retain keeps it.',
-    next: 'Delete it, or have another claim refer to it, when it is clear that nobody needs what is in it.',
-  },
-  {
-    ...normal,
-    reason: 'Reclaimed',
-    on: ['managed', 'aggregate'],
-    means: 'Its claim is gone; reclaimPolicy Delete deletes it too.',
-    next: nothing,
-  },
-  {
-    ...warning,
-    reason: 'LostResource',
-    on: ['claim'],
-    means: 'What met the claim is gone.',
-    next: 'Delete the claim and make a new one, or restore what is gone under the same name.',
-  },
-  {
-    ...warning,
-    reason: 'CannotReconcileClaim',
-    on: ['claim', 'aggregate'],
-    means: 'The last turn failed; the message says at what.',
-    next: 'Mend what the message names. It is tried again by itself.',
-  },
-  {
-    ...warning,
-    reason: 'ConnectionKeyConflict',
-    on: ['aggregate'],
-    means: 'Several parts publish the same connection key.',
-    next: 'Give their classes the annotation aggregation.crossplane.io/connection-secret-prefix.',
-  },
-  {
-    ...warning,
-    reason: 'CircularReferences',
-    on: ['aggregate'],
-    means: 'Its parts refer to each other in a circle, so that there is no order to delete them in.',
-    next: 'Delete a part of the circle by hand; the message names it.',
-  },
-  {
-    ...warning,
-    reason: 'CannotRefresh',
-    on: ['query'],
-    means: 'The query cannot be answered now. What it found before stays.',
-    next: 'Mend the filter or the ProviderConfig that the message names.',
-  },
-  {
-    ...warning,
-    reason: 'InUse',
-    on: ['ProviderConfig'],
-    means: 'It was deleted, but managed resources still use it: it stays until they are gone.',
-    next: 'Delete those, or have them use another; ProviderConfigUsages list them.',
+    ...notComplete,
+    reason: 'Failed',
+    means: 'The answer could not be computed; the message says why.',
+    next: 'Create another request once the cause is gone.',
   },
 ]

@@ -14,11 +14,14 @@ import {
   aggregateController,
   aggregateCrd,
   aggregateType,
+  approvalPolicy,
+  type Binding,
   type Budgets,
   type ConversionEndpoint,
   claimController,
   countStates,
   defineBinding,
+  discoveryRequestCrd,
   externalNamePolicy,
   type Features,
   findIn,
@@ -30,8 +33,12 @@ import {
   operatorRoles,
   type Provider,
   type ProviderRuntime,
+  planRequestCrd,
   providerConfigController,
   queryController,
+  requestControllers,
+  requestIdentityPolicy,
+  requestRoles,
   reservationCrd,
 } from '@crosstie/resources'
 import { callBudgets } from './budgets.js'
@@ -143,17 +150,16 @@ export class ControlPlane implements AsyncDisposable {
     this.#stopCounting = countStates(metrics, () => this.#ours())
     this.#reservations = this.#install(reservationCrd())
     const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
+    const { claims } = options.registry
+    const claimsServed = this.#install(aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd()))
     this.served = Promise.all([
       ...[...configs].map((config) => this.#startConfig(config)),
       ...kinds.map((kind) => this.#startKind(kind)),
       ...options.registry.providers.map((provider) => this.#startRuntime(provider)),
+      claimsServed,
+      this.#startRequests(),
     ])
-    this.#starting = Promise.all([
-      this.served,
-      this.#startClaims(this.served),
-      this.#installRoles(),
-      this.#installPolicies(),
-    ])
+    this.#starting = Promise.all([this.#startClaims(), this.#installRoles(), this.#installPolicies()])
   }
 
   /** Returns all managed resources in memory. */
@@ -257,18 +263,16 @@ export class ControlPlane implements AsyncDisposable {
     try {
       if (kinds.length === 0) return
       for (const role of kindRoles(owner, kinds)) await installRole(client, role, log, signal)
-      for (const object of externalNamePolicy(owner, kinds)) await installPolicy(client, object, log, signal)
+      const policies = [...externalNamePolicy(owner, kinds), ...approvalPolicy(owner, kinds)]
+      for (const object of policies) await installPolicy(client, object, log, signal)
     } catch (error) {
       if (!signal.aborted) log.warn('cannot install roles and admission policies', { owner, error: messageOf(error) })
     }
   }
 
   /** Starts the claim controllers after the kinds that they watch are served. */
-  async #startClaims(served: Promise<unknown>): Promise<void> {
-    const { claims } = this.#options.registry
-    const definitions = [aggregateCrd(), aggregateClassCrd(), ...claims.map((kind) => kind.crd())]
-    if (!(await this.#install(...definitions))) return
-    await served
+  async #startClaims(): Promise<void> {
+    await this.served
     if (this.#stop.signal.aborted) return
     this.#runClaims()
     this.#claimsRun = true
@@ -281,14 +285,16 @@ export class ControlPlane implements AsyncDisposable {
     this.#runClaims()
   }
 
-  #runClaims(): void {
-    const { claims } = this.#options.registry
+  #bindings(): readonly Binding[] {
+    const { claims, bindings } = this.#options.registry
     // For kinds that were added at run time only the class decides.
     const added = [...this.#runtimeKinds.all()]
-    const bindings = [
-      ...this.#options.registry.bindings,
-      ...claims.flatMap((claim) => added.map((managed) => defineBinding({ claim, managed }))),
-    ]
+    return [...bindings, ...claims.flatMap((claim) => added.map((managed) => defineBinding({ claim, managed })))]
+  }
+
+  #runClaims(): void {
+    const { claims } = this.#options.registry
+    const bindings = this.#bindings()
     const { client, events, clock, pollSeconds } = this.#managed
     const find = findIn(this.#informers, this.#options.client)
     const options = {
@@ -303,13 +309,35 @@ export class ControlPlane implements AsyncDisposable {
     this.#controllers.start(aggregateController(options))
   }
 
+  /** Answers requests for plans and lists with the credentials of this control plane. */
+  async #startRequests(): Promise<void> {
+    if (!(await this.#install(planRequestCrd(), discoveryRequestCrd()))) return
+    const { client, registry, features } = this.#options
+    const controllers = requestControllers({
+      client,
+      catalog: () => ({
+        kinds: [...this.#kinds()],
+        claims: registry.claims,
+        bindings: this.#bindings(),
+        providers: [...registry.providers, ...this.#runtimeKinds.owners()],
+      }),
+      budgetsFor: ({ providerConfig }) => providerConfig && this.#budgetsOf(providerConfig),
+      ...(features ? { features } : {}),
+    })
+    for (const controller of controllers) this.#controllers.start(controller)
+  }
+
   async #installRoles(): Promise<void> {
     const { client, log, skipDefinitions, registry } = this.#options
     const { signal } = this.#stop
     if (skipDefinitions) return
     await this.#untilDone('install roles', async () => {
       const roles = registry.providers.flatMap((provider) => provider.roles ?? [])
-      for (const role of [...operatorRoles(registry.claims, registry.kinds), ...roles]) {
+      for (const role of [
+        ...operatorRoles(registry.claims, registry.kinds),
+        ...requestRoles(registry.kinds),
+        ...roles,
+      ]) {
         await installRole(client, role, log, signal)
       }
     })
@@ -321,8 +349,10 @@ export class ControlPlane implements AsyncDisposable {
     const { signal } = this.#stop
     if (skipDefinitions) return
     await this.#untilDone('install admission policies', async () => {
+      for (const object of requestIdentityPolicy()) await installPolicy(client, object, log, signal)
       for (const { name, kinds } of registry.providers) {
-        for (const object of externalNamePolicy(name, kinds)) await installPolicy(client, object, log, signal)
+        const policies = [...externalNamePolicy(name, kinds), ...approvalPolicy(name, kinds)]
+        for (const object of policies) await installPolicy(client, object, log, signal)
       }
     })
   }

@@ -29,6 +29,11 @@ export class RuntimeKinds {
     for (const kinds of this.#running.values()) yield* kinds
   }
 
+  /** The owners with the kinds of each that run now. */
+  owners(): readonly { readonly name: string; readonly kinds: readonly ManagedKind[] }[] {
+    return [...this.#running].map(([name, kinds]) => ({ name, kinds: [...kinds] }))
+  }
+
   /** Resolves when no change is in progress. */
   async idle(): Promise<void> {
     await this.#last

@@ -25,6 +25,8 @@ export interface Controller {
   readonly concurrency?: number
   /** Every process reconciles every object of the kind: objects that say what the process itself has to do. */
   readonly everyProcess?: boolean
+  /** The timeout of one reconciliation. Defaults to the timeout of all controllers. */
+  readonly timeoutMs?: number
   /**
    * Reconciles one object. Never runs twice at once for the same object. An exception is logged and retried with
    * back-off.
@@ -331,11 +333,12 @@ export class Controllers implements AsyncDisposable {
   }
 
   #abortOverdue(): void {
-    const before = this.#clock.now() - this.#timeoutMs
+    const now = this.#clock.now()
     for (const [task, { abort, began }] of this.#runs) {
-      if (began > before || abort.signal.aborted) continue
+      const timeoutMs = this.#controllers.get(task.lane)?.timeoutMs ?? this.#timeoutMs
+      if (began > now - timeoutMs || abort.signal.aborted) continue
       this.#log.warn('a reconciliation exceeded its timeout', { controller: task.lane, object: task.key })
-      abort.abort(new Error(`took longer than ${this.#timeoutMs / 1000} s`))
+      abort.abort(new Error(`took longer than ${timeoutMs / 1000} s`))
     }
   }
 }

@@ -1,15 +1,16 @@
 import type { KubeObject, ResourceType } from '@crosstie/kube'
 import { aggregateClassType, aggregateType } from '../definition/aggregate.js'
+import { APPROVE } from '../definition/approval-policy.js'
 import type { ClaimKind } from '../definition/claim.js'
 import type { ManagedKind } from '../definition/managed.js'
 import { reservationType } from '../definition/reservation.js'
 
-const READ = ['get', 'list', 'watch']
+export const READ = ['get', 'list', 'watch']
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update']
 
-const TO_APPLICATION = 'rbac.crosstie.io/aggregate-to-application-operator'
-const TO_INFRASTRUCTURE = 'rbac.crosstie.io/aggregate-to-infrastructure-operator'
-const to = (role: 'admin' | 'edit' | 'view') => `rbac.authorization.k8s.io/aggregate-to-${role}`
+export const TO_APPLICATION = 'rbac.crosstie.io/aggregate-to-application-operator'
+export const TO_INFRASTRUCTURE = 'rbac.crosstie.io/aggregate-to-infrastructure-operator'
+export const aggregatedTo = (role: 'admin' | 'edit' | 'view') => `rbac.authorization.k8s.io/aggregate-to-${role}`
 
 interface Rule {
   readonly apiGroups: readonly string[]
@@ -46,8 +47,12 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
   ]
   const events = secretsAndEvents.map((rule) => ({ ...rule, resources: ['events'] }))
   return [
-    role('crosstie:claims:edit', [to('admin'), to('edit'), TO_APPLICATION], rulesFor(claimTypes, [...READ, ...WRITE])),
-    role('crosstie:claims:view', [to('view'), TO_INFRASTRUCTURE], rulesFor(claimTypes, READ)),
+    role(
+      'crosstie:claims:edit',
+      [aggregatedTo('admin'), aggregatedTo('edit'), TO_APPLICATION],
+      rulesFor(claimTypes, [...READ, ...WRITE]),
+    ),
+    role('crosstie:claims:view', [aggregatedTo('view'), TO_INFRASTRUCTURE], rulesFor(claimTypes, READ)),
     role('crosstie:claims:connections', [TO_APPLICATION], secretsAndEvents),
     role(
       'crosstie:infrastructure:edit',
@@ -69,11 +74,12 @@ export function kindRoles(owner: string, managed: readonly ManagedKind[]): reado
     role(`crosstie:infrastructure:edit:${owner}`, [TO_INFRASTRUCTURE], rulesFor(types, [...READ, ...WRITE])),
     role(`crosstie:provider-configs:view:${owner}`, [TO_INFRASTRUCTURE], rulesFor(configs, READ)),
     role(`crosstie:provider-administrator:${owner}`, [], rulesFor(configs, [...READ, ...WRITE])),
+    role(`crosstie:plans:approve:${owner}`, [TO_INFRASTRUCTURE], rulesFor(types, [APPROVE])),
   ]
 }
 
 /** One rule for each group. The status is for controllers alone to write. */
-function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
+export function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
   const groups = [...new Set(types.map(({ group }) => group))].sort()
   return groups.map((group) => ({
     apiGroups: [group],
@@ -82,7 +88,8 @@ function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): rea
   }))
 }
 
-function role(name: string, labels: readonly string[], rules: readonly Rule[]): KubeObject {
+/** A ClusterRole whose rules the roles with these aggregation labels get. */
+export function role(name: string, labels: readonly string[], rules: readonly Rule[]): KubeObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',

@@ -9,7 +9,9 @@ import type { ManagedKind } from './managed.js'
  */
 
 const NAME = 'crossplane.io/external-name'
-const noteOf = (object: string, name: string): string => `${object}.metadata.?annotations[?'${name}'].orValue('')`
+/** A CEL expression for the value of an annotation. */
+export const noteOf = (object: string, name: string): string =>
+  `${object}.metadata.?annotations[?'${name}'].orValue('')`
 
 const steps = {
   pending: 'external-create-pending',
@@ -42,14 +44,7 @@ export const ADMISSION_GROUP = 'admissionregistration.k8s.io'
 export function externalNamePolicy(provider: string, kinds: readonly ManagedKind[]): readonly KubeObject[] {
   const name = `crosstie-external-names-${provider}`
   const apiVersion = `${ADMISSION_GROUP}/v1`
-  const groups = [...new Set(kinds.map(({ type }) => type.group))].sort()
-  const resourceRules = groups.map((group) => ({
-    apiGroups: [group],
-    apiVersions: ['*'],
-    operations: ['UPDATE'],
-    resources: kinds.filter(({ type }) => type.group === group).map(({ type }) => type.resource),
-    scope: '*',
-  }))
+  const resourceRules = resourceRulesOf(kinds, ['UPDATE'])
   const changed = `${noteOf('object', NAME)} != ${noteOf('oldObject', NAME)}`
   const policy: KubeObject = {
     apiVersion,
@@ -91,4 +86,16 @@ export function externalNamePolicy(provider: string, kinds: readonly ManagedKind
     spec: { policyName: name, validationActions: ['Deny'] },
   }
   return [policy, binding]
+}
+
+/** Rules that match writes to managed kinds, one for each API group. */
+export function resourceRulesOf(kinds: readonly ManagedKind[], operations: readonly string[]): readonly object[] {
+  const groups = [...new Set(kinds.map(({ type }) => type.group))].sort()
+  return groups.map((group) => ({
+    apiGroups: [group],
+    apiVersions: ['*'],
+    operations,
+    resources: kinds.filter(({ type }) => type.group === group).map(({ type }) => type.resource),
+    scope: '*',
+  }))
 }

@@ -10,6 +10,7 @@ import {
   type Json,
   type KubeObject,
   messageOf,
+  statusOf,
 } from '@crosstie/kube'
 import { applyMergePatch } from '@crosstie/kube/patch'
 import type { ManagedKind } from '../definition/managed.js'
@@ -34,7 +35,9 @@ export interface PromoteOptions {
   /** Only tells what would be. */
   readonly dryRun: boolean
   readonly clock?: Clock
-  readonly surroundings?: Surroundings
+  readonly surroundings?: Partial<Surroundings>
+  /** Whether reads in another user's name are sent in that name, as the controllers send them. */
+  readonly impersonates?: boolean
   readonly budgets?: Budgets
 }
 
@@ -53,6 +56,8 @@ export interface Promotion extends Subject {
   readonly tags?: readonly PlannedField[]
   /** Of a refusal: what would be done to the external resource. */
   readonly plan?: PlannedResource
+  /** The merge patch that promotes the object. It applies to the revision that was planned, and to no other. */
+  readonly patch?: Json
   /** The object as it is afterwards, or would be. */
   readonly object?: KubeObject
 }
@@ -108,7 +113,8 @@ async function promoteOnce(options: PromoteOptions, subject: Subject, signal: Ab
   const writing = { fieldManager: FIELD_MANAGER, dryRun, signal }
   const object = await client.patch(kind.type, { name }, { type: 'merge', patch }, writing)
   const outcome = dryRun ? 'ready' : 'promoted'
-  return { ...subject, outcome, because: planned.because, changes, ...(tags.length > 0 ? { tags } : {}), object }
+  const added = tags.length > 0 ? { tags } : {}
+  return { ...subject, outcome, because: planned.because, changes, ...added, patch, object }
 }
 
 /** The ownership tags that a plan adds. Undefined when it does anything else to the external resource. */
@@ -162,7 +168,7 @@ function whyNot(kind: ManagedKind, object: KubeObject): string | undefined {
 /** What is different in the spec afterwards: null takes a field out. */
 function promotedSpec(kind: ManagedKind, object: KubeObject, policies: readonly string[]): Values {
   const spec = managedSpecOf(object)
-  const { atProvider = {} } = (object['status'] ?? {}) as { atProvider?: Values }
+  const { atProvider = {} } = statusOf<{ atProvider: Values }>(object)
   const forProvider = spec.forProvider ?? {}
   const reported = withoutMasked(atProvider) as Values
   const copied = {
@@ -198,12 +204,12 @@ function withoutMasked(value: unknown): unknown {
 
 /** The reconciler's own next turn for the object as it would be. */
 async function planFor(
-  { client, clock, surroundings, budgets }: PromoteOptions,
+  { client, clock, surroundings, budgets, impersonates = false }: PromoteOptions,
   kind: ManagedKind,
   wanted: KubeObject,
   signal: AbortSignal,
 ): Promise<readonly PlannedResource[]> {
-  const world = new Imagination(client)
+  const world = new Imagination(client, { impersonates })
   // A change of the spec: what was reported is of the generation before.
   const generation = (wanted.metadata.generation ?? 0) + 1
   world.imagine(kind.type, { ...wanted, metadata: { ...wanted.metadata, generation } })

@@ -53,6 +53,8 @@ export interface PlannedResource {
   /** What to approve. Absent when nothing is called, or when values are not known yet. */
   readonly digest?: string
   readonly error?: string
+  /** Fields are left out, since the person who requested the plan may not read the object. */
+  readonly hidden?: true
 }
 
 export interface Step {

@@ -38,12 +38,25 @@ export interface ImaginedWrite {
  */
 export class Imagination {
   readonly #real: Client
+  readonly #impersonates: boolean
   /** By kind and key; null is an object that would be gone. */
-  readonly #objects = new Map<string, Map<string, KubeObject | null>>()
+  readonly #objects: Map<string, Map<string, KubeObject | null>>
   #uids = 0
 
-  constructor(real: Client) {
+  /**
+   * @param options.impersonates Whether reads in another user's name are sent in that name, as the controllers send them.
+   * Absent or false: the plan is computed with the rights of the client alone.
+   */
+  constructor(real: Client, options: { readonly impersonates?: boolean } = {}, objects = new Map()) {
     this.#real = real
+    this.#impersonates = options.impersonates === true
+    this.#objects = objects
+  }
+
+  /** The same planned state, seen with the rights of another user. */
+  as(user: string): Imagination {
+    if (!this.#impersonates) return this
+    return new Imagination(this.#real.as(user), { impersonates: true }, this.#objects)
   }
 
   /** Imagines that an object is like this. */
@@ -100,7 +113,7 @@ export class Imagination {
 
   /** A client that imagines its writes and tells of each. */
   client(wrote: (write: ImaginedWrite) => void): Client {
-    return new ImaginedClient(this, this.#real, (type, before, after, options) => {
+    return new ImaginedClient(this, this.#real, wrote, (type, before, after, options) => {
       const stored = after && settled(before, before ? after : this.#born(after))
       this.#of(type).set(keyOf((stored ?? before!).metadata), stored ?? null)
       const { fieldManager, subresource } = options
@@ -135,6 +148,7 @@ class ImaginedClient implements Client {
   constructor(
     private readonly world: Imagination,
     private readonly real: Client,
+    private readonly wrote: (write: ImaginedWrite) => void,
     private readonly write: Write,
   ) {
     this.get = (type, key, options) => world.get(type, key, options)
@@ -142,9 +156,8 @@ class ImaginedClient implements Client {
     this.discover = (where, options) => real.discover(where, options)
   }
 
-  /** A plan is computed with the rights of the person who asks for it. */
-  as(): Client {
-    return this
+  as(user: string): Client {
+    return this.world.as(user).client(this.wrote)
   }
 
   // biome-ignore lint/correctness/useYield: what is imagined does not change by itself.

@@ -28,7 +28,9 @@ export interface PlanOptions
   extends Pick<ManagedOptions, 'clock' | 'features' | 'budgets' | 'surroundings' | 'random'> {
   /** The world that is looked at. */
   readonly world: Imagination
-  /** So many resources are looked at at once. */
+  /** The call budgets of a kind. Absent: `budgets` for all kinds. */
+  readonly budgetsFor?: (kind: ManagedKind) => ManagedOptions['budgets']
+  /** The maximum number of resources that are planned at once. */
   readonly concurrency?: number
 }
 
@@ -100,7 +102,7 @@ const isOf = ({ type }: ManagedKind, target: ResourceType): boolean => groupReso
 
 async function imagine(options: PlanOptions, subject: Subject, signal: AbortSignal): Promise<Imagined> {
   const { kind, key } = subject
-  const { world, concurrency: _, ...rest } = options
+  const { world, concurrency: _, budgetsFor, ...rest } = options
   const record = new ReconciliationRecord()
   const before = await world.find(kind.type, key).catch((error: unknown) => messageOf(error))
   if (before === undefined || typeof before === 'string') {
@@ -108,7 +110,9 @@ async function imagine(options: PlanOptions, subject: Subject, signal: AbortSign
     return { record, resource: failedPlan(kind, key, error) }
   }
   const client = world.client((write) => record.wrote(write))
-  const runtime: KindRuntime = kindRuntimeFor(imaginedKind(kind), { ...rest, client, witness: record })
+  const budgets = budgetsFor?.(kind) ?? options.budgets
+  const more = { ...rest, ...(budgets ? { budgets } : {}) }
+  const runtime: KindRuntime = kindRuntimeFor(imaginedKind(kind), { ...more, client, witness: record })
   let error: string | undefined
   try {
     await reconcile(runtime, key, signal)

@@ -105,8 +105,7 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     await stage?.[Symbol.asyncDispose]()
   })
 
-  const run = (...args: readonly string[]) =>
-    stage.program.run([...args, '--providers', './provider.js'], { cwd: stage.folder })
+  const run = (...args: readonly string[]) => stage.program.run(args, { cwd: stage.folder })
 
   const planned = async (...args: readonly string[]): Promise<Plan & { code: number }> => {
     const { code, out, err } = await run('plan', ...args, '-o', 'json')
@@ -166,17 +165,35 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     assert.match((await run('plan', '-f', unknown)).err, /unknown\.json:1: the server does not serve Fodler/)
   })
 
-  test('what providers manage that the plan was not told of does not look as if nothing would be done', async () => {
-    const without = (...args: readonly string[]) => stage.program.run(['plan', ...args], { cwd: stage.folder })
-    const file = await write('strange.json', folder('strange', 'x'))
-    const { code, out } = await without('-f', file)
-    assert.deepEqual([code, /strange cannot be planned for: its provider is none of --providers/.test(out)], [1, true])
+  test('a plan fails for managed kinds without a provider, and never passes them for unchanged', async () => {
+    const lamp = {
+      apiVersion: 'lamps.example.org/v1',
+      kind: 'Lamp',
+      metadata: { name: 'desk' },
+      spec: { forProvider: {} },
+    }
+    const definitions = await write('lamps.json', lampDefinition)
+    await stage.program.ok('apply', '-f', join(stage.folder, definitions))
+    const file = await write('lamp.json', lamp)
+    const { code, out } = await run('plan', '-f', file)
+    assert.deepEqual([code, /no provider of this control plane manages Lamp/.test(out)], [1, true], out)
     await stage.program.ok('apply', '-f', join(stage.folder, file))
-    assert.match(
-      (await without('--all')).err,
-      /Not in the plan: \d+ folders\.notes\.example\.org\. Name their provider/,
+    const all = await run('plan', '--all')
+    assert.deepEqual(
+      [all.code, /no provider of this control plane manages lamps\.lamps/.test(all.out)],
+      [1, true],
+      all.out,
     )
-    assert.doesNotMatch((await run('plan', '--all')).err, /Not in the plan/)
+    await stage.program.ok('delete', '-f', join(stage.folder, file))
+  })
+
+  test('--local plans with the providers of this process, and other options of it need --local', async () => {
+    const file = await write('local.json', folder('local', 'x'))
+    assert.equal((await run('plan', '-f', file, '--local', '--providers', './provider.js')).code, 6)
+    const without = await run('plan', '-f', file, '--local')
+    assert.deepEqual([without.code, /its provider is none of --providers/.test(without.out)], [1, true], without.out)
+    const wrong = await run('plan', '-f', file, '--providers', './provider.js')
+    assert.deepEqual([wrong.code, /--providers needs --local/.test(wrong.err)], [2, true], wrong.err)
   })
 
   test('an approved plan that went stale is refused, with the new difference in the condition and an event', async () => {
@@ -263,6 +280,25 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     await writeFile(join(stage.cloud, name, '.label'), 'as wanted')
     await watch.says(/"name":"seen".*"decision":"InStep"/, PATIENCE_MS)
   })
+}
+
+const lampDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'lamps.lamps.example.org' },
+  spec: {
+    group: 'lamps.example.org',
+    scope: 'Cluster',
+    names: { kind: 'Lamp', plural: 'lamps', singular: 'lamp', categories: ['managed'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
 }
 
 const stateOf = (object: KubeObject, type: string): string => {

@@ -45,9 +45,12 @@ describe('crosstie up', { timeout: 900_000 }, () => {
   test('reads crosstie.yaml, applies the example, follows it, and says what to do next', async () => {
     const child = up()
     assert.ok(await child.says(/Ctrl-C stops it/, 180_000), child.errors)
-    const lines = child.output.split('\n')
-    assert.match(lines[0]!, /^ready: https:\/\/127\.0\.0\.1:\d+ \(kubeconfig .*\/\.crosstie\/kubeconfig\)$/)
-    assert.match(child.output, /\n {2}providers +nop\n/)
+    assert.match(child.output, /^ready: https:\/\/127\.0\.0\.1:\d+ \(kubeconfig .*\/\.crosstie\/kubeconfig\)$/m)
+    assert.match(
+      child.output,
+      /\n {2}providers +nop\n {2}kinds +\d+ managed[\s\S]*\nready: /,
+      'ready once kinds are served',
+    )
     assert.match(
       child.output,
       /\n {2}\+ nopresourceclass\.nop\.crossplane\.io\/nothing created\n {2}\+ postgresqlinstance/,

@@ -66,16 +66,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     assert.match(out, new RegExp(`${made} manifests`))
     const listing = proxy.clear()
     await program.ok('apply', '-f', 'imported/')
-    const shown = await program.run([
-      'promote',
-      '-f',
-      'imported/',
-      '--dry-run',
-      '--providers',
-      'aws',
-      '--timeout',
-      '5m',
-    ])
+    const shown = await program.run(['promote', '-f', 'imported/', '--dry-run', '--timeout', '5m'])
     assert.equal(shown.code, 0, shown.err)
     assert.equal(
       shown.out.match(/external resource tags\.crossplane-name:/g)?.length,
@@ -83,7 +74,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
       'the plan shows the tags',
     )
     assert.deepEqual(proxy.writes, [], 'observing and a dry run write nothing')
-    const promoted = await program.run(['promote', '-f', 'imported/', '--providers', 'aws', '--timeout', '5m'])
+    const promoted = await program.run(['promote', '-f', 'imported/', '--timeout', '5m'])
     assert.equal(promoted.code, 0, promoted.err)
     assert.match(promoted.out, new RegExp(`${made} promoted, 0 managed already, 0 refused`))
     const promoting = proxy.total
@@ -140,7 +131,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
       assert.equal(vpcs.get(forProvider.vpcIdRef.name), forProvider.vpcId)
       assert.equal(condition(subnet, 'Ready')?.status, 'True')
     }
-    const resumed = await program.run(['promote', '-f', 'imported/', '--providers', 'aws'])
+    const resumed = await program.run(['promote', '-f', 'imported/'])
     assert.match(resumed.out, new RegExp(`0 promoted, ${made} managed already, 0 refused`))
     assert.deepEqual(withoutTagging(proxy), [])
   })
@@ -149,7 +140,7 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
     const typo = join(program.folder, 'typo.yaml')
     await writeFile(typo, observed('typo', 'vpc-00000000000000000', region))
     await program.ok('apply', '-f', typo)
-    const refused = await program.run(['promote', '-f', typo, '--providers', 'aws', '--timeout', '5m'])
+    const refused = await program.run(['promote', '-f', typo, '--timeout', '5m'])
     assert.equal(refused.code, 1)
     assert.match(refused.out, /typo refused: its external resource is not seen .*check the external name/)
     const field = await program.run(['discover', 'aws', 'vpc', '--region', region, '--filter', 'tag.team=payments'])

@@ -73,20 +73,11 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
     assert.equal(code, 0, err)
     assert.match(out, new RegExp(`1 file with ${COUNT} manifests`))
     await program.ok('apply', '-f', 'imported.yaml')
-    const dry = await program.run([
-      'promote',
-      '-f',
-      'imported.yaml',
-      '--dry-run',
-      '--providers',
-      'sql',
-      '--timeout',
-      '5m',
-    ])
+    const dry = await program.run(['promote', '-f', 'imported.yaml', '--dry-run', '--timeout', '5m'])
     assert.equal(dry.code, 0, dry.err)
     assert.match(dry.out, new RegExp(`${COUNT} would be promoted, 0 managed already, 0 refused`))
     assert.match(dry.out, /\+ spec\.forProvider\.privileges\.login: true/)
-    const promoted = await program.run(['promote', '-f', 'imported.yaml', '--providers', 'sql', '--timeout', '5m'])
+    const promoted = await program.run(['promote', '-f', 'imported.yaml', '--timeout', '5m'])
     assert.equal(promoted.code, 0, promoted.err)
     assert.match(promoted.out, new RegExp(`${COUNT} promoted, 0 managed already, 0 refused`))
     await settled()
@@ -147,7 +138,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
     const name = await nameOf('app_late', role)
     const patch = { spec: { forProvider: { connectionLimit: 7 } } }
     await client.patch(role.type, { name }, { type: 'merge', patch })
-    const refused = await program.run(['promote', `role/${name}`, '--providers', 'sql', '--timeout', '5m'])
+    const refused = await program.run(['promote', `role/${name}`, '--timeout', '5m'])
     assert.equal(refused.code, 1)
     assert.match(refused.out, /refused: managing it would update the external resource \(connectionLimit\)/)
     const { rows } = await sql.query("SELECT rolconnlimit FROM pg_roles WHERE rolname = 'app_late'")

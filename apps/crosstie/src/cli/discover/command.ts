@@ -1,36 +1,23 @@
-import { type KubeObject, messageOf } from '@crosstie/kube'
-import {
-  DiscoverError,
-  type Discovered,
-  discover as discoverAll,
-  type FieldMatch,
-  FilterError,
-} from '@crosstie/resources'
-import { callBudgets } from '../../daemon/budgets.js'
-import { loadRegistry } from '../../daemon/registry.js'
+import { nameOf, parseApiVersion } from '@crosstie/kube'
+import type { DiscoveredItem, FieldMatch } from '@crosstie/resources'
 import { type Command, EXIT_FAILED, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
-import { accessOptions, openApi } from '../shared/access.js'
+import { accessOptions, namespaceOptions, openApi } from '../shared/access.js'
 import { encoded, objectName } from '../shared/output.js'
+import { localOption } from '../shared/requests.js'
 import { painted, table } from '../shared/table.js'
-import {
-  asYaml,
-  counted,
-  type Destination,
-  destinationOf,
-  managedKind,
-  surroundings,
-  writeManifests,
-} from './imports.js'
+import { findByRequest, findHere } from './finding.js'
+import { asYaml, counted, type Destination, destinationOf, writeManifests } from './imports.js'
 
 /** The command `crosstie discover`. */
 export const discover: Command = {
   name: 'discover',
   usage: 'crosstie discover PROVIDER KIND... [--region NAME] [--filter FIELD=VALUE] [-o FILE|FOLDER/]',
-  summary: 'List external resources of a provider, and write manifests that observe them.',
-  details: `Nothing is changed anywhere: the provider is asked for lists, and the server for what it has already.
-With -o the manifests of what no object stands for yet are written: the external name, where it is,
-managementPolicies ["Observe"], and references among what was found. They hold no secrets. Apply them,
-and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
+  summary: 'List external resources, and write manifests that only observe them.',
+  details: `The control plane lists them with its own credentials; the command creates DiscoveryRequests in the namespace and
+deletes them. Nothing else changes anywhere. With -o the command writes a manifest for each resource that has no object
+yet: the external name, the identifying fields, managementPolicies ["Observe"], and references among the resources. The
+manifests hold no secrets. Apply them; then 'crosstie promote' makes the resources managed. KIND may be 'all'. With
+--local this process lists the resources, with the credentials that it finds here.`,
   examples: [
     { does: 'List resources', line: 'crosstie discover aws vpc subnet --region eu-central-1' },
     {
@@ -62,38 +49,30 @@ and 'crosstie promote' makes what they show managed. KIND may be 'all'.`,
       default: 'table',
     },
     force: { type: 'boolean', help: 'Overwrite files with different content' },
+    ...namespaceOptions,
+    ...localOption,
     ...accessOptions,
   },
   exits: { 1: 'at least one kind could not be listed; the resources of the others are shown' },
   async run(input) {
-    const { values, words, signal, progress, paint } = input
+    const { values, words, progress, paint } = input
     const [provider, ...kindWords] = words
     if (!provider) throw new UsageError('name a provider and kinds, such as: aws vpc')
     const where = destinationOf(textOf(values, 'output'))
     const filters = textsOf(values, 'filter').map(parseFilter)
     const identifiers = identifiersOf(values)
-    const { kinds: known } = await loadRegistry([provider])
-    const listing = known.filter(({ query }) => query)
     if (kindWords.length === 0) {
-      const names = listing.map(({ type }) => type.kind).join(', ')
-      throw new UsageError(`name kinds of ${provider}, separated by spaces, or all. Available: ${names}`)
+      throw new UsageError(
+        `name kinds of ${provider}, separated by spaces, or all: crosstie discover ${provider} all`,
+      )
     }
-    const kinds = kindWords.includes('all') ? listing : [...new Set(kindWords.map((word) => managedKind(known, word)))]
     using api = await openApi(input)
-    const reach = { client: api.client, surroundings, budgets: callBudgets() }
     const providerConfig = String(values['provider-config'])
-    const looking = ({ type: { kind } }: { type: { kind: string } }) => progress.say(`looking for ${kind}`)
-    const errors: string[] = []
-    const failed = (_: unknown, error: unknown) => errors.push(messageOf(error))
-    const options = { reach, kinds, known, identifiers, providerConfig, filters, looking, failed }
-    const found = await progress
-      .during('looking', () => discoverAll(options, signal))
-      .catch((error) => {
-        if (error instanceof FilterError || error instanceof DiscoverError) throw new UsageError(error.message)
-        throw error
-      })
-    await show(input, where, found)
-    for (const error of errors) input.err(`${paint.red('error:')} ${error}`)
+    const search = { provider, kinds: kindWords, providerConfig, identifiers, filters }
+    const find = values['local'] === true ? findHere : findByRequest
+    const { items, errors } = await progress.during('listing external resources', () => find(input, api, search))
+    await show(input, where, items)
+    for (const { message } of errors) input.err(`${paint.red('error:')} ${message}`)
     return errors.length > 0 ? EXIT_FAILED : EXIT_OK
   },
 }
@@ -120,9 +99,9 @@ function identifiersOf(values: Input['values']): Readonly<Record<string, readonl
 async function show(
   { values, out, err, paint }: Input,
   where: Destination,
-  found: readonly Discovered[],
+  found: readonly DiscoveredItem[],
 ): Promise<void> {
-  const fresh = found.filter(({ by }) => !by).map(manifestOf)
+  const fresh = found.filter(({ object }) => !object).map(({ manifest }) => manifest)
   const counts = `${found.length} found, ${fresh.length} new, ${found.length - fresh.length} with an object already.`
   if ('path' in where) {
     const files = fresh.length > 0 ? await writeManifests(where, fresh, values['force'] === true) : 0
@@ -142,25 +121,23 @@ async function show(
   else err(counts)
 }
 
-/** Returns the manifest for a file, without observed state. */
-export function manifestOf({ object }: { readonly object: KubeObject }): KubeObject {
-  const { status: _, ...manifest } = object
-  return manifest as KubeObject
+function stateOf({ object, ...item }: DiscoveredItem): string {
+  if (!object) return 'new'
+  return `${object.manages ? 'managed' : 'observed'} as ${objectName({ ...typeOf(item), resource: '', namespaced: false }, object.name)}`
 }
 
-function stateOf({ kind, by }: Discovered): string {
-  if (!by) return 'new'
-  return `${by.manages ? 'managed' : 'observed'} as ${objectName(kind.type, by.name)}`
-}
-
-function row(found: Discovered): readonly string[] {
-  const { kind, object, externalName, identifiers } = found
+function row(found: DiscoveredItem): readonly string[] {
+  const { kind, manifest, externalName, identifiers } = found
   const where = Object.values(identifiers).join(' ') || '-'
-  return [kind.type.kind, object.metadata.name!, externalName, where, stateOf(found)]
+  return [kind, nameOf(manifest), externalName, where, stateOf(found)]
 }
 
-function forPrograms({ kind, object, externalName, identifiers, by }: Discovered) {
-  const { group, version } = kind.type
-  const name = object.metadata.name
-  return { group, version, kind: kind.type.kind, name, externalName, identifiers, ...(by ? { object: by } : {}) }
+function forPrograms({ manifest, object, externalName, identifiers, ...item }: DiscoveredItem) {
+  const { name } = manifest.metadata
+  return { ...typeOf(item), name, externalName, identifiers, ...(object ? { object } : {}) }
+}
+
+function typeOf({ apiVersion, kind }: Pick<DiscoveredItem, 'apiVersion' | 'kind'>) {
+  const { group = '', version = '' } = parseApiVersion(apiVersion) ?? {}
+  return { group, version, kind }
 }

@@ -3,10 +3,15 @@ import type { Json, KubeObject } from '@crosstie/kube'
 import {
   aggregateClassCrd,
   aggregateCrd,
+  approvalPolicy,
+  discoveryRequestCrd,
   externalNamePolicy,
   type ManagedKind,
   operatorRoles,
   type Provider,
+  planRequestCrd,
+  requestIdentityPolicy,
+  requestRoles,
   reservationCrd,
 } from '@crosstie/resources'
 import { CONVERSION_SERVICE, convertedKinds } from '../../daemon/conversions.js'
@@ -42,7 +47,17 @@ export function definitions({ providers, claims }: ProviderRegistry, namespace: 
   const own = new Set(providers.flatMap((provider) => provider.claims ?? []))
   const common = claims.filter((kind) => !own.has(kind)).map((kind) => kind.crd())
   return [
-    { name: 'common', objects: [aggregateCrd(), aggregateClassCrd(), reservationCrd(), ...common] },
+    {
+      name: 'common',
+      objects: [
+        aggregateCrd(),
+        aggregateClassCrd(),
+        reservationCrd(),
+        planRequestCrd(),
+        discoveryRequestCrd(),
+        ...common,
+      ],
+    },
     ...providers.map((provider) => ({
       name: provider.name,
       provider: provider.name,
@@ -84,12 +99,13 @@ export function workload({ providers, kinds, claims }: ProviderRegistry, deploym
         ...(provider.roles ?? []).map((object) => ({ ...object, metadata: { ...object.metadata, labels } })),
       ],
     })),
+    { name: 'admission', objects: requestIdentityPolicy() },
     ...providers.map((provider) => ({
       name: `admission-${provider.name}`,
       provider: provider.name,
-      objects: externalNamePolicy(provider.name, provider.kinds),
+      objects: [...externalNamePolicy(provider.name, provider.kinds), ...approvalPolicy(provider.name, provider.kinds)],
     })),
-    { name: 'operator-roles', objects: operatorRoles(claims, kinds) },
+    { name: 'operator-roles', objects: [...operatorRoles(claims, kinds), ...requestRoles(kinds)] },
     { name: 'deployment', objects: [deploymentOf(deployment, converted.length > 0)] },
     { name: 'service', objects: [service(deployment)] },
     ...(converted.length > 0 ? [{ name: 'conversions', objects: conversionObjects(deployment, converted) }] : []),

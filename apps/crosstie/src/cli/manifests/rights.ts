@@ -1,10 +1,12 @@
-import { groupResource, type KubeObject, type ResourceType } from '@crosstie/kube'
+import { groupResource, type KubeObject, nameOf, type ResourceType } from '@crosstie/kube'
 import {
   aggregateClassType,
   aggregateType,
   type ClaimKind,
   type ManagedKind,
   type Provider,
+  requestIdentityPolicy,
+  requestTypes,
   reservationType,
 } from '@crosstie/resources'
 
@@ -29,7 +31,17 @@ export function commonRights(claims: readonly ClaimKind[]): readonly Rule[] {
     ...rules([aggregateClassType], SEE),
     // Reservations are never updated.
     ...rules([reservationType], [...SEE, 'create', 'delete']),
-    ...behind([...types, aggregateType]),
+    // The answer to a request is its status. Answered requests are deleted.
+    ...rules(requestTypes, [...SEE, 'delete']),
+    ...behind([...types, aggregateType, ...requestTypes]),
+    // To check the rights of the author of a request, and that the server verified who that is.
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    {
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      resourceNames: requestIdentityPolicy().map(nameOf),
+      verbs: ['get'],
+    },
     // Connection Secrets are in namespaces that are not known beforehand. They are deleted with their owners.
     { apiGroups: [''], resources: ['secrets'], verbs: [...SEE, 'create', 'update', 'patch'] },
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },

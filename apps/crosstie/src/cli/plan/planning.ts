@@ -36,6 +36,8 @@ import { adviceFor } from '../shared/advice.js'
 import type { ServedKind } from '../shared/kinds.js'
 import { type Manifest, readManifests } from '../shared/manifests.js'
 import { listAll } from '../shared/objects.js'
+import { checkLocalOptions, localOption } from '../shared/requests.js'
+import { requestPlan } from './requesting.js'
 
 /** Options of every command that plans. */
 export const planningOptions: Command['options'] = {
@@ -56,13 +58,19 @@ export const planningOptions: Command['options'] = {
     default: 'crosstie',
   },
   ...namespaceOptions,
+  ...localOption,
   ...providerOptions,
   ...featureOptions,
   ...accessOptions,
 }
 
-/** Computes a plan for the objects of the command line. Changes nothing. */
+/** A plan for what the command line names, by the control plane or with --local by this process. Changes nothing. */
 export async function planFor(input: Input, api: Api): Promise<Plan> {
+  checkLocalOptions(input, ['providers', ...Object.keys(featureOptions)])
+  return input.values['local'] === true ? await planHere(input, api) : await requestPlan(input, api)
+}
+
+async function planHere(input: Input, api: Api): Promise<Plan> {
   const { values, words, signal, progress } = input
   const files = textsOf(values, 'filename')
   const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length

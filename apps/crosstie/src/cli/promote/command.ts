@@ -1,27 +1,21 @@
 import { sleep } from '@crosstie/controller'
-import { conditionsOf, ignoring, isNotFound, type KubeObject, parseApiVersion, stringify } from '@crosstie/kube'
-import { annotations, type ManagedKind, type Promotion, promote as promoteOne } from '@crosstie/resources'
-import { callBudgets } from '../../daemon/budgets.js'
+import { conditionsOf, ignoring, isNotFound, type KubeObject, nameOf, stringify } from '@crosstie/kube'
+import { annotations } from '@crosstie/resources'
 import { inParallel } from '../../daemon/parallel.js'
-import { providerOptions, providersOf } from '../../daemon/providers.js'
-import { loadRegistry } from '../../daemon/registry.js'
+import { providerOptions } from '../../daemon/providers.js'
 import { type Command, EXIT_FAILED, EXIT_OK, type Input, textOf, textsOf, UsageError } from '../command.js'
-import {
-  asYaml,
-  counted,
-  type Destination,
-  destinationOf,
-  managedKind,
-  surroundings,
-  writeManifests,
-} from '../discover/imports.js'
-import { type Api, accessOptions, openApi } from '../shared/access.js'
+import { asYaml, counted, type Destination, destinationOf, writeManifests } from '../discover/imports.js'
+import { type Api, accessOptions, namespaceOptions, openApi } from '../shared/access.js'
 import { durationOf } from '../shared/duration.js'
 import { readManifests } from '../shared/manifests.js'
 import { encoded, objectName } from '../shared/output.js'
+import { checkLocalOptions, localOption } from '../shared/requests.js'
+import { type Promoted, promoteByRequest, promoteHere, type Subject } from './promoting.js'
 
 const POLICIES = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize', '*']
-const AT_ONCE = 8
+const AT_ONCE = 4
+/** The objects of one request to the control plane. */
+const GROUP_SIZE = 16
 const LOOK_MS = 250
 
 /** The command `crosstie promote`. */
@@ -29,12 +23,12 @@ export const promote: Command = {
   name: 'promote',
   usage: 'crosstie promote KIND/NAME... | -f FILE|FOLDER [--dry-run] [--policies LIST]',
   summary: 'Manage observed resources. External resources only get ownership tags.',
-  details: `Copies the observed values into spec.forProvider, plans the result against the provider, and changes
-the object only when the plan leaves the external resource as it is. The one exception are missing
-ownership tags (crossplane-kind, crossplane-name, ...): the controllers add them, and the
-output shows them. An object with any other difference is refused, and the difference is shown.
-Each object is changed by one write, so an interrupted run can be repeated. Objects that are managed
-already stay as they are.`,
+  details: `Copies the observed values into spec.forProvider, has the control plane plan the result, and changes the object only
+when the plan leaves the external resource as it is. The one exception are missing ownership tags (crossplane-kind,
+crossplane-name, ...): the controllers add them, and the output shows them. An object with any other difference is
+refused, and the difference is shown. Each object is changed by one write, so an interrupted run can be repeated. Objects
+that are managed already stay as they are. With --local this process plans, with the providers of --providers and the
+credentials that it finds here.`,
   examples: [
     { does: 'Show what would change', line: 'crosstie promote vpc/main --dry-run' },
     { does: 'All discovered resources', line: 'crosstie promote -f imported/' },
@@ -61,6 +55,8 @@ already stay as they are.`,
       default: 'table',
     },
     force: { type: 'boolean', help: 'Overwrite files with different content' },
+    ...namespaceOptions,
+    ...localOption,
     ...providerOptions,
     ...accessOptions,
   },
@@ -72,20 +68,23 @@ already stay as they are.`,
     const policies = policiesOf(String(values['policies']))
     const dryRun = values['dry-run'] === true
     const patienceMs = durationOf('--timeout', String(values['timeout']))
-    const { kinds } = await loadRegistry(providersOf(values))
-    const subjects = await subjectsOf(input, kinds)
+    checkLocalOptions(input, ['providers'])
     using api = await openApi(input)
-    const options = { client: api.client, policies, dryRun, surroundings, budgets: callBudgets() }
-    const done = await inParallel(subjects, AT_ONCE, async (subject) => {
-      progress.say(`promoting ${subject.name}`)
-      await untilObserved(api, subject, patienceMs, signal)
-      const promotion = await promoteOne(options, subject, signal)
-      if (where.to === 'table') tell(input, promotion)
-      return promotion
+    const subjects = await subjectsOf(input, api)
+    const how = { policies, dryRun }
+    const promoteSome =
+      values['local'] === true ? await promoteHere(input, api, how) : promoteByRequest(input, api, how)
+    const results = await inParallel(groupsOf(subjects, GROUP_SIZE), AT_ONCE, async (group) => {
+      progress.say(`promoting ${group[0]!.name}`)
+      await Promise.all(group.map((subject) => untilObserved(api, subject, patienceMs, signal)))
+      const promotions = await promoteSome(group)
+      if (where.to === 'table') for (const promotion of promotions) report(input, promotion)
+      return promotions
     })
+    const done = results.flat()
     progress.stop()
     await show(input, where, done)
-    const count = (outcome: Promotion['outcome']) => done.filter((each) => each.outcome === outcome).length
+    const count = (outcome: Promoted['outcome']) => done.filter((each) => each.outcome === outcome).length
     const verb = dryRun ? `${count('ready')} would be promoted` : `${count('promoted')} promoted`
     // Output for programs contains only data.
     const say = where.to === 'json' || where.to === 'yaml' ? err : out
@@ -94,7 +93,8 @@ already stay as they are.`,
   },
 }
 
-type Subject = Pick<Promotion, 'kind' | 'name'>
+const groupsOf = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
 function policiesOf(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim())
@@ -103,49 +103,48 @@ function policiesOf(text: string): readonly string[] {
   return [...new Set(names)]
 }
 
-async function subjectsOf({ values, words }: Input, kinds: readonly ManagedKind[]): Promise<readonly Subject[]> {
+async function subjectsOf({ values, words }: Input, api: Api): Promise<readonly Subject[]> {
   const files = textsOf(values, 'filename')
   if (files.length === 0 && words.length === 0) throw new UsageError('name objects as KIND/NAME or with -f FILE')
+  const kinds = await api.kinds()
+  const managed = kinds.within('managed')
   const named = words.map((word) => {
     const [kind = '', name = '', ...more] = word.split('/')
     if (!kind || !name || more.length > 0) throw new UsageError(`'${word}' is not KIND/NAME, such as vpc/main`)
-    return { kind: managedKind(kinds, kind), name }
+    return { type: managed.one(kind), name }
   })
-  const written =
-    files.length === 0 ? [] : (await readManifests(files)).map(({ object, source }) => ({ object, source }))
+  const written = files.length === 0 ? [] : await readManifests(files)
   return [
     ...named,
     ...written.map(({ object, source }) => {
-      const kind = kinds.find(({ type }) => type.kind === object.kind && type.group === groupOf(object))
-      if (!kind)
-        throw new UsageError(`${source}: no provider has the managed kind ${object.kind} of ${object.apiVersion}`)
-      return { kind, name: object.metadata.name! }
+      const type = managed.ofAnyVersion(object)
+      if (!type)
+        throw new UsageError(`${source}: ${object.kind} of ${object.apiVersion} is not a managed kind of the server`)
+      return { type, name: nameOf(object) }
     }),
   ]
 }
 
-const groupOf = ({ apiVersion }: KubeObject): string => parseApiVersion(apiVersion)?.group ?? ''
-
 /** Waits until an object is observed. An object that cannot be observed in time is rejected. */
 async function untilObserved(
   { client }: Api,
-  { kind, name }: Subject,
+  { type, name }: Subject,
   patienceMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const deadline = Date.now() + patienceMs
   for (;;) {
-    const object = await client.get(kind.type, { name }, { signal }).catch(ignoring(isNotFound))
+    const object = await client.get(type, { name }, { signal }).catch(ignoring(isNotFound))
     if (!object) return
-    const synced = conditionsOf(object).find(({ type }) => type === 'Synced')
+    const synced = conditionsOf(object).find((condition) => condition.type === 'Synced')
     if (synced?.observedGeneration === object.metadata.generation || Date.now() > deadline) return
     await sleep(LOOK_MS, signal)
     signal.throwIfAborted()
   }
 }
 
-function tell({ out, paint }: Input, { kind, name, outcome, because, changes, tags = [] }: Promotion): void {
-  const label = objectName(kind.type, name)
+function report({ out, paint }: Input, { type, name, outcome, because, changes, tags = [] }: Promoted): void {
+  const label = objectName(type, name)
   if (outcome === 'already') {
     out(`${label} is managed already`)
     return
@@ -163,14 +162,14 @@ function tell({ out, paint }: Input, { kind, name, outcome, because, changes, ta
   for (const { path, to } of tags) out(`  + external resource ${path}: ${stringify(to)}`)
 }
 
-async function show({ values, out, err, paint }: Input, where: Destination, done: readonly Promotion[]): Promise<void> {
+async function show({ values, out, err, paint }: Input, where: Destination, done: readonly Promoted[]): Promise<void> {
   if (where.to === 'table') return
   if (where.to === 'json') {
     out(encoded('json', { resources: done.map(forPrograms) }))
     return
   }
-  for (const { kind, name, outcome, because } of done) {
-    if (outcome === 'refused') err(`${objectName(kind.type, name)} ${paint.red('refused')}: ${because}`)
+  for (const { type, name, outcome, because } of done) {
+    if (outcome === 'refused') err(`${objectName(type, name)} ${paint.red('refused')}: ${because}`)
   }
   const manifests = done.flatMap(({ object }) => (object ? [manifestOf(object)] : []))
   if ('path' in where) {
@@ -188,8 +187,8 @@ function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObjec
   return { apiVersion, kind, metadata: stated, spec: deletionPolicy === 'Delete' ? rest : { deletionPolicy, ...rest } }
 }
 
-function forPrograms({ kind, name, outcome, because, changes, tags, plan }: Promotion) {
-  const { group, version } = kind.type
-  const promotion = { group, version, kind: kind.type.kind, name, outcome, because, changes }
+function forPrograms({ type, name, outcome, because, changes, tags, plan }: Promoted) {
+  const { group, version, kind } = type
+  const promotion = { group, version, kind, name, outcome, because, changes }
   return { ...promotion, ...(tags ? { tags } : {}), ...(plan ? { plan } : {}) }
 }

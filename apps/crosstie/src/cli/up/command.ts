@@ -102,9 +102,9 @@ export const up: Command = {
     })
     const kubeconfig = resolve(textOf(values, 'kubeconfig') ?? join(dataDir, 'kubeconfig'))
     await writeKubeconfig(kubeconfig, server.adminAccess())
-    out(`ready: ${server.url} (kubeconfig ${kubeconfig})`)
-    // Requests are served from here on. The controllers are loaded and started meanwhile.
     const fact = (label: string, text: string) => out(factLine(input, label, text))
+    // The API answers from here on. Kinds, controllers and what providers start come next.
+    fact('api', server.url)
     if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
     await using _emulators = await Emulators.start(emulators, (name, line) => fact(`${name} emulator`, line))
     const { ControlPlane } = await import('../../daemon/control-plane.js')
@@ -140,8 +140,7 @@ export const up: Command = {
     await progress.during('bringing the kinds to the server', () => Promise.race([controllers.served, aborted(signal)]))
     fact('kinds', `${registry.kinds.length} managed, ${registry.claims.length} to be claimed`)
     await progress.during('starting what providers bring', () => Promise.race([begun, aborted(signal)]))
-    if (example && !signal.aborted) await follow(input, example, kubeconfig)
-    if (!signal.aborted) for (const line of nextSteps(kubeconfig, example?.steps ?? [], input)) out(line)
+    if (!signal.aborted) await welcome(input, server.url, kubeconfig, example)
     using _live = showLive(progress, paint, () => controllers.managed())
     await aborted(signal)
     progress.stop()
@@ -214,6 +213,14 @@ const leftOut = (values: Input['values'], emulators: readonly string[]): readonl
 const chosenProviders = (values: Input['values'], emulators: readonly string[]): readonly string[] => {
   const out = leftOut(values, emulators)
   return [...new Set([...providersOf(values), ...emulators])].filter((name) => !out.includes(name))
+}
+
+/** Says that everything is ready, runs the example, and shows what to do next. */
+async function welcome(input: Input, url: string, kubeconfig: string, example: Example | undefined): Promise<void> {
+  const { out, signal } = input
+  out(`ready: ${url} (kubeconfig ${kubeconfig})`)
+  if (example) await follow(input, example, kubeconfig)
+  if (!signal.aborted) for (const line of nextSteps(kubeconfig, example?.steps ?? [], input)) out(line)
 }
 
 /** Follows an example. A failure is printed, and the control plane continues, so that users can inspect it. */
