@@ -34,7 +34,7 @@ function kept(kind, word, fields) {
     doc: `A ${word}.`,
     parameters: s.object({ room, ...fields, tags }),
     observation: s.object({ id: s.string({ doc: 'The number on it.' }) }),
-    name: 'assigned',
+    naming: 'provider-assigned',
     tags: { field: 'tags' },
     connect: () => null,
     async observe({ externalName, forProvider: { room } }) {

@@ -37,7 +37,7 @@ const folder = defineManaged({
   doc: 'A folder for notes.',
   parameters: s.object({ label: s.string({ doc: 'What it is for.' }) }),
   observation: s.object({ id: s.string({ doc: 'How it is called.' }) }),
-  name: 'assigned',
+  naming: 'provider-assigned',
   connect: () => null,
   observe: ({ externalName }) => (externalName === '' ? Promise.resolve(absent) : lookAtFolder(externalName)),
   async create({ forProvider: { label } }) {
@@ -74,7 +74,7 @@ const note = defineManaged({
     pin: s.optional(s.sensitive({ doc: 'Opens it.' })),
   }),
   observation: s.object({ length: s.integer({ doc: 'How long it is.' }) }),
-  name: 'chosen',
+  naming: 'user-chosen',
   idempotentCreate: true,
   connect: () => null,
   async observe({ externalName, forProvider: { folderId } }) {

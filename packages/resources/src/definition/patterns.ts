@@ -32,6 +32,7 @@ type Pattern = (kind: CheckedKind) => readonly string[]
 /** All that a definition must keep to. Each says what is wrong and what to write instead. */
 const patterns: readonly Pattern[] = [
   namesMirrorTheProvider,
+  namingIsKnown,
   optionalObjectOfOneFieldRequiresIt,
   sensitiveFieldsAreSecrets,
   fieldsStandForThisResourceOnly,
@@ -75,6 +76,12 @@ function namesMirrorTheProvider({ group, version, kind }: CheckedKind): string[]
   }
   if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) complaints.push(`MR2: kind ${JSON.stringify(kind)} must be in CamelCase`)
   return complaints
+}
+
+/** Providers in JavaScript have no compiler that checks this, and a wrong value would decide how creates are repeated. */
+function namingIsKnown({ naming }: CheckedKind): string[] {
+  if (naming === 'user-chosen' || naming === 'provider-assigned') return []
+  return [`XN1: naming must be 'user-chosen' or 'provider-assigned', not ${JSON.stringify(naming)}`]
 }
 
 function optionalObjectOfOneFieldRequiresIt({ parameters }: CheckedKind): string[] {
