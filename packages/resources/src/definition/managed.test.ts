@@ -227,6 +227,10 @@ const refused: Record<string, { readonly because: RegExp; readonly given: () => 
     because: /MR13: tags.field labels must be/,
     given: () => define(s.object({}), { tags: { field: 'labels' as never } }),
   },
+  UnknownNaming: {
+    because: /XN1: naming must be 'user-chosen' or 'provider-assigned', not "chosen"/,
+    given: () => define(s.object({}), { naming: JSON.parse('"chosen"') }),
+  },
   BadVersion: { because: /MR2: version "1.0"/, given: () => define(s.object({}), { version: '1.0' }) },
   BadKind: { because: /MR2: kind "node_group"/, given: () => define(s.object({}), { kind: 'node_group' }) },
   BadGroup: { because: /MR2: group "aws"/, given: () => define(s.object({}), { group: 'aws' }) },
