@@ -62,9 +62,7 @@ manifests hold no secrets. Apply them; then 'crosstie promote' makes the resourc
     const filters = textsOf(values, 'filter').map(parseFilter)
     const identifiers = identifiersOf(values)
     if (kindWords.length === 0) {
-      throw new UsageError(
-        `name kinds of ${provider}, separated by spaces, or all: crosstie discover ${provider} all`,
-      )
+      throw new UsageError(`name kinds of ${provider}, separated by spaces, or all: crosstie discover ${provider} all`)
     }
     using api = await openApi(input)
     const providerConfig = String(values['provider-config'])
