@@ -64,10 +64,22 @@ const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\/-]/g, 
 const description =
   'Paths below forProvider, such as scalingConfig.desiredSize or tags[*], that updates leave alone. Each must name a field of the kind.'
 
+const compiled = new WeakMap<Node, RegExp>()
+
+/** Says why a path is not accepted in `spec.ignoreChanges`; undefined for one that names a field of the kind. */
+export function refusedPath(kind: string, parameters: Node, path: string): string | undefined {
+  const pattern = compiled.get(parameters) ?? new RegExp(fieldPathPattern(parameters), 'u')
+  compiled.set(parameters, pattern)
+  return pattern.test(path) ? undefined : `spec.ignoreChanges: ${JSON.stringify(path)} ${refusal(kind)}`
+}
+
+const refusal = (kind: string): string =>
+  `is not a path to a field of spec.forProvider of ${kind}; kubectl explain ${kind.toLowerCase()}.spec.forProvider lists the fields`
+
 /** `spec.ignoreChanges` of a kind (INI5). A stored list that breaks the rule may stay as it is: servers ratchet. */
 export function ignoreChangesSchema(kind: string, parameters: Node): JSONSchemaProps {
   const rule = `self.matches(${JSON.stringify(fieldPathPattern(parameters))})`
-  const message = `is not a path to a field of spec.forProvider of ${kind}; kubectl explain ${kind.toLowerCase()}.spec.forProvider lists the fields`
+  const message = refusal(kind)
   return {
     type: 'array',
     description,

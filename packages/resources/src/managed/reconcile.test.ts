@@ -273,6 +273,24 @@ test('MR11 an immutable field that changed anyway shows as drift and is never se
   assert.equal(set.cloud.calls.update, 0)
 })
 
+for (const path of ['tags[', 'size.', 'sise', 'tags.team.more', ''])
+  test(`INI5 ignoreChanges ${JSON.stringify(path)} is reported on a server without the rule, and nothing is done`, async () => {
+    const set = new Setting()
+    await set.create({ forProvider: { size: 2 } })
+    for (let i = 0; i < 4; i++) await set.reconcile()
+    set.cloud.meddle(set.only.name, { size: 9 })
+    set.edit((spec) => ({ ...spec, ignoreChanges: ['flavor', path] }))
+    await set.reconcile()
+    assert.equal(set.only.values['size'], 9)
+    const synced = set.condition('Synced')
+    assert.equal(synced?.status, 'False')
+    assert.ok(synced.message?.startsWith(`spec.ignoreChanges: ${JSON.stringify(path)} is not a path`), synced.message)
+    set.edit((spec) => ({ ...spec, ignoreChanges: ['flavor'] }))
+    await set.reconcile()
+    assert.equal(set.only.values['size'], 2)
+    assert.equal(set.condition('Synced')?.status, 'True')
+  })
+
 test('INI5 ignoreChanges leaves paths alone, with wildcards and map keys, and can be turned off', async () => {
   const spec = { forProvider: { size: 2, tags: { team: 'a', cost: 'b' } }, ignoreChanges: ['size', 'tags.team'] }
   const set = new Setting()

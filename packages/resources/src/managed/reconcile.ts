@@ -1,5 +1,6 @@
 import type { Next } from '@crosstie/controller'
 import { conditionsOf, isConflict, isNotFound, type KubeObject, messageOf, type ObjectKey } from '@crosstie/kube'
+import { refusedPath } from '../definition/paths.js'
 import { OutOfBudgetError } from '../external/budget.js'
 import { isDeleted, isPaused, isProvisioning } from '../metadata/metadata.js'
 import { conditions } from '../status/conditions.js'
@@ -72,14 +73,33 @@ function reconcileWithoutCall(reconciliation: Reconciliation): Promise<Next> | u
   if (policies.paused || isPaused(managed)) return pause(reconciliation)
   if (reconciliation.request) reconciliation.event('Normal', 'ReconcileRequestHandled', 'Handling reconcile request')
   if (policies.refused) return refuse(reconciliation, policies.refused)
+  const invalid = invalidIgnoreChanges(reconciliation)
+  if (invalid) return refuseIgnoreChanges(reconciliation, invalid)
   warn(reconciliation)
   if (isDeleted(managed) && !policies.may.delete) return release(reconciliation)
   if (needsHuman(reconciliation)) return askHuman(reconciliation)
   return undefined
 }
 
+/**
+ * A server without the rule of the CRD stores any text. A field that the user means to protect would be changed, so
+ * nothing is done until the path is corrected. Deleting changes no field.
+ */
+function invalidIgnoreChanges({ runtime, spec, managed }: Reconciliation): string | undefined {
+  const { ignoreChanges = [] } = spec
+  if (ignoreChanges.length === 0 || !runtime.features.ignoreChanges || isDeleted(managed)) return undefined
+  const { type, parameters } = runtime.kind
+  const [refused] = ignoreChanges.flatMap((path) => refusedPath(type.kind, parameters, path) ?? [])
+  return refused && `${refused}. Nothing is done until the path is corrected or removed`
+}
+
 async function refuse(reconciliation: Reconciliation, because: string): Promise<Next> {
   reconciliation.event('Warning', 'CannotUseInvalidManagementPolicy', because)
+  await reconciliation.report(conditions.reconcileError(because))
+  return { after: 'never' }
+}
+
+async function refuseIgnoreChanges(reconciliation: Reconciliation, because: string): Promise<Next> {
   await reconciliation.report(conditions.reconcileError(because))
   return { after: 'never' }
 }
