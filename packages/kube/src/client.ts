@@ -47,7 +47,7 @@ export interface ApplyTarget {
 
 /** Options of every call. */
 export interface CallOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Options of `get`. */
@@ -58,24 +58,24 @@ export interface GetOptions extends CallOptions {
 /** Options of `list`. */
 export interface ListOptions extends CallOptions {
   /** The namespace. Absent: all namespaces. */
-  readonly namespace?: string
-  readonly labelSelector?: string
-  readonly fieldSelector?: string
-  readonly limit?: number
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+  readonly limit?: number | undefined
   readonly continue?: string
-  readonly resourceVersion?: string
+  readonly resourceVersion?: string | undefined
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
 }
 
 /** Options of `watch`. */
 export interface WatchOptions extends CallOptions {
-  readonly namespace?: string
-  readonly labelSelector?: string
-  readonly fieldSelector?: string
-  readonly resourceVersion?: string
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+  readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean
-  readonly sendInitialEvents?: boolean
-  readonly timeoutSeconds?: number
+  readonly sendInitialEvents?: boolean | undefined
+  readonly timeoutSeconds?: number | undefined
 }
 
 /** One event of a watch. */

@@ -68,7 +68,7 @@ export interface KubeList<T extends KubeObject = KubeObject> {
 
 /** The name and namespace of an object. A cluster-scoped object does not have a namespace. */
 export interface ObjectKey {
-  readonly namespace?: string
+  readonly namespace?: string | undefined
   readonly name: string
 }
 

@@ -19,7 +19,7 @@ export interface Access {
   /** `https://host:port`, optionally with a path prefix. */
   readonly server: string
   /** The HTTP proxy to use. Defaults to the proxy that the environment names. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /** The default namespace, if the kubeconfig or the pod defines one. */
   readonly namespace?: string
   /** Called for every new connection. */
@@ -33,7 +33,7 @@ export interface Access {
 /** Options of `staticAccess`: an address and credentials that do not change. */
 export interface StaticAccess extends TlsMaterial {
   readonly server: string
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   readonly token?: string
 }
 

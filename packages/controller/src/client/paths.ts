@@ -1,11 +1,18 @@
-import type { ListOptions, ObjectKey, ResourceType, WatchOptions, WriteOptions } from '@crosstie/kube'
+import type { ListOptions, ResourceType, WatchOptions, WriteOptions } from '@crosstie/kube'
 
 type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** The object, collection or subresource that a URL addresses. */
+interface Target {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly subresource?: string | undefined
+}
 
 /** Returns `/apis/group/version/namespaces/ns/resource/name/subresource?query`; absent parts are omitted. */
 export function pathOf(
   { group, version, resource, namespaced }: ResourceType,
-  { namespace, name, subresource }: Partial<ObjectKey> & { readonly subresource?: string },
+  { namespace, name, subresource }: Target,
   parameters: Parameters = {},
 ): string {
   const parts = [group === '' ? `/api/${version}` : `/apis/${group}/${version}`]

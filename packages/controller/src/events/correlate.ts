@@ -9,8 +9,8 @@ export interface InvolvedObject {
   readonly kind: string
   readonly name: string
   readonly namespace?: string
-  readonly uid?: string
-  readonly resourceVersion?: string
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
 }
 
 /** Returns the reference of an object for its events. */
