@@ -50,7 +50,7 @@ const cases: Record<string, { because: string; given: Partial<PlannedResource>; 
       ],
     },
     want: [
-      '= vpc.ec2.aws.crossplane.io/main is as it should be',
+      '≠ vpc.ec2.aws.crossplane.io/main differs, and stays as it is',
       '    not done: to change it: the policies do not allow Update',
       '      size  9, wanted 3',
     ],
@@ -59,16 +59,16 @@ const cases: Record<string, { because: string; given: Partial<PlannedResource>; 
     because: 'an approval of something else does not count',
     given: { outcome: 'delete', approval: 'Stale', digest, steps: [{ action: 'delete', fields: [] }] },
     want: [
-      '- vpc.ec2.aws.crossplane.io/main will be deleted',
+      '- vpc.ec2.aws.crossplane.io/main will be deleted, with its data',
       '    needs approval again: what was approved is something else (sha256:aaaaaaaaaaaa)',
     ],
   },
   Failed: {
     because: 'the error is part of the line',
     given: { outcome: 'error', error: 'connect failed: no credentials' },
-    want: ['! vpc.ec2.aws.crossplane.io/main cannot be planned for: connect failed: no credentials'],
+    want: ['! vpc.ec2.aws.crossplane.io/main cannot be planned: connect failed: no credentials'],
   },
-  Quiet: { because: 'what is as it should be is only counted', given: {}, want: [] },
+  Quiet: { because: 'a resource that is up to date is only counted', given: {}, want: [] },
 }
 
 for (const [name, { because, given, want }] of Object.entries(cases)) {

@@ -19,13 +19,13 @@ const signs: Readonly<Record<PlannedResource['outcome'], string>> = {
 const words: Readonly<Record<PlannedResource['outcome'], string>> = {
   create: 'will be created',
   update: 'will be updated',
-  delete: 'will be deleted',
-  release: 'will be let go; the external resource stays',
-  adjust: 'stays as it is; what we keep of it changes',
+  delete: 'will be deleted, with its data',
+  release: 'will be released; the external resource stays',
+  adjust: 'stays as it is; only the object changes',
   wait: 'waits',
   paused: 'is paused',
-  none: 'is as it should be',
-  error: 'cannot be planned for',
+  none: 'is up to date',
+  error: 'cannot be planned',
 }
 
 /** Formats a plan for people: the changes by field, and a summary. */
@@ -41,7 +41,7 @@ export function planText(plan: Plan, paint: Paint): readonly string[] {
 function claimText(claim: PlannedClaim, paint: Paint): readonly string[] {
   const { kind, namespace, name, because, resources, error } = claim
   const label = `${kind.toLowerCase()}.${claim.apiVersion.split('/')[0]}/${name}${namespace ? ` -n ${namespace}` : ''}`
-  if (error) return [`${paint.red(`! ${label}`)} cannot be planned for: ${error}`]
+  if (error) return [`${paint.red(`! ${label}`)} cannot be planned: ${error}`]
   if (resources.length === 0) return [`${paint.dim(`… ${label}`)} waits${because ? `: ${because}` : ''}`]
   const by = claim.class ? ` with ${claim.class}` : ''
   return [
@@ -58,9 +58,13 @@ function resourceText(resource: PlannedResource, paint: Paint): readonly string[
   const name = `${resource.kind.toLowerCase()}.${group}/${resource.name}`
   const known = externalName && externalName !== resource.name ? ` (${externalName.replace(/^\((.*)\)$/, '$1')})` : ''
   const why = outcome === 'wait' ? `: ${because}` : error ? `: ${error}` : ''
-  const heading = paintSign(paint, signs[outcome])(`${signs[outcome]} ${name}`)
+  // A difference that stays is never called up to date.
+  const differs = outcome === 'none' && suppressed.length > 0
+  const sign = differs ? '≠' : signs[outcome]
+  const heading = paintSign(paint, sign)(`${sign} ${name}`)
   return [
-    `${heading}${known} ${words[outcome]}${why}`,
+    `${heading}${known} ${differs ? 'differs, and stays as it is' : words[outcome]}${why}`,
+    ...(resource.hidden ? [paint.dim('    fields are not shown: you may not read this resource')] : []),
     ...steps.flatMap((step) => stepText(step, paint)),
     ...suppressed.flatMap((step) => suppressedText(step, paint)),
     ...approvalText(resource, paint),
@@ -131,7 +135,7 @@ function approvalText({ approval, digest, outcome }: PlannedResource, paint: Pai
 
 function paintSign(paint: Paint, sign: string): (text: string) => string {
   if (sign === '+') return paint.green
-  if (sign === '~') return paint.yellow
+  if (sign === '~' || sign === '≠') return paint.yellow
   return sign === '-' || sign === '!' ? paint.red : paint.dim
 }
 
