@@ -66,7 +66,7 @@ function permissionSection(permissions: Permissions): readonly string[] {
   return [
     '## Permissions',
     '',
-    'What the credentials must be allowed for each management policy. `*` needs them all.',
+    'The credentials must be allowed these actions, by management policy. `*` needs them all.',
     '',
     table(['Policy', 'Actions'], rows),
     '',

@@ -1,7 +1,7 @@
 import { isObject } from '@crosstie/kube'
+import { type Values, valuesOf } from '../values.js'
 import { badRequest } from './problem.js'
 import { shapesText } from './shapes.js'
-import { type Values, valuesOf } from './values.js'
 
 /** One field of a request, as the official description has it. */
 export interface Field {

@@ -13,7 +13,7 @@ import { azure, gcp, specOf, statusOf } from './kinds.js'
 const secretType: ResourceType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 
 const example = async (file: string): Promise<readonly KubeObject[]> => {
-  const url = new URL(`../../../../examples/private-mysql/${file}`, import.meta.url)
+  const url = new URL(`../../../../test/end-to-end/testdata/private-mysql/${file}`, import.meta.url)
   return loadAll(await readFile(url, 'utf8')) as KubeObject[]
 }
 
