@@ -193,7 +193,7 @@ Object.assign(bad, {
   },
   ManyRepeatedKeys: {
     because: 'each complaint searches for its line',
-    send: () => send('POST', `${CONFIG_MAPS}?fieldValidation=Strict`, 'data: {}\n'.repeat(100_000), yaml),
+    send: () => send('POST', `${CONFIG_MAPS}?fieldValidation=Strict`, 'data: {}\n'.repeat(50_000), yaml),
     want: 400,
   },
   CopyBomb: {
@@ -324,10 +324,10 @@ test('hostile input: invalid UTF-8 is read as Go reads it', async () => {
   assert.ok(body.includes('\ufffd'))
 })
 
-test('hostile input: thirty thousand owners', { timeout: 600_000 }, async () => {
+test('hostile input: twenty thousand owners', { timeout: 600_000 }, async () => {
   const maps = '/api/v1/namespaces/kube-system/configmaps'
   const owner = (i: number) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: `no-${i}`, uid: `no-${i}` })
-  const ownerReferences = Array.from({ length: 30_000 }, (_, i) => owner(i))
+  const ownerReferences = Array.from({ length: 20_000 }, (_, i) => owner(i))
   const { status } = await send('POST', maps, JSON.stringify({ metadata: { name: 'owned', ownerReferences } }), json)
   assert.equal(status, 201)
   // None of the owners exists, so the object is deleted.

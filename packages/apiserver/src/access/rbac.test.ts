@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Attributes, forbiddenError } from './authorize.js'
 import { RbacAuthorizer } from './rbac.js'
-import { type PolicyRule, ruleAllows, uncovered } from './rules.js'
+import { type PolicyRule, ruleAllows, TooManyRulesError, uncovered } from './rules.js'
 import { FakeObjects } from './testing.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -208,6 +208,14 @@ test('a refusal has the message of kube-apiserver', () => {
   const path = say({ verb: 'get', path: '/openid/v1/jwks' })
   assert.equal(path.message, 'forbidden: User "x&lt;y&gt;" cannot get path "/openid/v1/jwks"')
   assert.deepEqual(path.details, {})
+})
+
+test('a rule that combines to millions of permissions is not broken down', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`)
+  const huge = { verbs: ['get'], apiGroups: names(300), resources: names(300), resourceNames: names(30) }
+  const own = { verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }
+  assert.throws(() => uncovered([own], [huge]), TooManyRulesError)
+  assert.deepEqual(uncovered([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], [huge]), [])
 })
 
 test('rules that are covered are allowed', () => {

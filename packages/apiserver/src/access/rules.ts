@@ -40,9 +40,48 @@ function urlCovers(url: string, path: string): boolean {
   return url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''))
 }
 
-/** Returns the smallest parts of the wanted rules that are not covered by owned rules. */
+/** The parts of wanted rules that are compared with owned rules in one request. */
+const COMPARISONS_MAX = 2_000_000
+
+/** The rules combine to more parts than one request may compare. */
+export class TooManyRulesError extends Error {
+  override readonly name = 'TooManyRulesError'
+}
+
+/**
+ * The smallest parts of the wanted rules that no owned rule covers. Throws a TooManyRulesError when the comparison would
+ * block other requests: a rule of a few kilobytes can combine to millions of parts.
+ */
 export function uncovered(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  return wanted.flatMap(breakDown).filter((part) => !owned.some((rule) => covers(rule, part)))
+  const open = wanted.filter((rule) => !owned.some((own) => coversWhole(own, rule)))
+  let parts = 0
+  for (const rule of open) parts += partsOf(rule)
+  if (parts * Math.max(owned.length, 1) > COMPARISONS_MAX) {
+    throw new TooManyRulesError(
+      `the rules combine to ${parts} permissions that must each be compared with ${owned.length} rules of the user; use fewer rules, or a smaller product of verbs, apiGroups, resources and resourceNames`,
+    )
+  }
+  return open.flatMap(breakDown).filter((part) => !owned.some((rule) => covers(rule, part)))
+}
+
+/** The most common case without comparing parts: the owned rule has no limits at all. */
+function coversWhole(owner: PolicyRule, rule: PolicyRule): boolean {
+  const everything = (set: readonly string[] | undefined) => set?.includes('*') === true
+  if (!everything(owner.verbs)) return false
+  if ((rule.nonResourceURLs ?? NONE).length > 0) return false
+  return everything(owner.apiGroups) && everything(owner.resources) && (owner.resourceNames ?? NONE).length === 0
+}
+
+function partsOf({
+  apiGroups = NONE,
+  resources = NONE,
+  verbs,
+  resourceNames = NONE,
+  nonResourceURLs = NONE,
+}: PolicyRule) {
+  return (
+    verbs.length * (apiGroups.length * resources.length * Math.max(resourceNames.length, 1) + nonResourceURLs.length)
+  )
 }
 
 /** Splits a rule into single combinations, each of which one rule covers or none does. */

@@ -1,6 +1,14 @@
 import { equal, forbidden, isObject, type KubeObject, notFound } from '@crosstie/kube'
 import { aggregate, type RbacAuthorizer, type RoleRef } from '../access/rbac.js'
-import { compactRules, describeRule, type PolicyRule, quoted, rulesOf, uncovered } from '../access/rules.js'
+import {
+  compactRules,
+  describeRule,
+  type PolicyRule,
+  quoted,
+  rulesOf,
+  TooManyRulesError,
+  uncovered,
+} from '../access/rules.js'
 import { MASTERS } from '../access/user.js'
 import type { WriteContext } from '../definitions/definition.js'
 
@@ -62,13 +70,24 @@ function escalation(
   wanted: readonly PolicyRule[],
 ): string | undefined {
   const owned = authorizer.rulesFor(user, namespace)
-  const missing = uncovered(owned.rules, wanted)
+  const missing = missingOf(owned.rules, wanted)
+  if (typeof missing === 'string') return missing
   if (missing.length === 0) return undefined
   const lines = [...new Set(compactRules(missing).map(describeRule))].sort()
   // kube-apiserver looks these roles up under the resource of the request and names that resource in the message.
   const absent = owned.missing.map(({ name }) => `${type.resource}.${GROUP} "${name}" not found`)
   const unresolved = absent.length === 0 ? '' : `; resolution errors: [${aggregate(absent)}]`
   return `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${unresolved}`
+}
+
+/** The rules that the user does not hold, or the reason why they cannot be compared. */
+function missingOf(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] | string {
+  try {
+    return uncovered(owned, wanted)
+  } catch (error) {
+    if (error instanceof TooManyRulesError) return error.message
+    throw error
+  }
 }
 
 function aggregates(role: KubeObject): boolean {

@@ -53,6 +53,7 @@ export class GarbageCollector {
     }
     for (const owner of this.#forget(key)) this.#wakeOwner(owner)
     const uid = (before ?? now).object.metadata.uid
+    if (uid) this.#waiting.delete(uid)
     for (const dependent of this.#dependents.get(uid ?? '') ?? []) this.#work.add(dependent)
   }
 

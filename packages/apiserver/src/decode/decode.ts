@@ -32,12 +32,23 @@ function typed(
 ): KubeObject {
   const unknown: string[] = []
   const shaped = decodeKind(object, request.served.version.name, unknown)
-  const isStrange = (path: string) => unknown.some((name) => path === name || path.startsWith(`${name}.`))
-  const twice = strictErrors.filter((error) => !isStrange(/^duplicate field "(.*)"$/.exec(error)?.[1] ?? ''))
-  const later = twice.filter((error) => error.startsWith('duplicate field'))
+  const unknownFields = new Set(unknown)
+  const twice = strictErrors.filter(
+    (error) => !isBelow(unknownFields, /^duplicate field "(.*)"$/.exec(error)?.[1] ?? ''),
+  )
+  const isDuplicate = (error: string) => error.startsWith('duplicate field')
   const strange = unknown.map((path) => `unknown field "${path}"`)
-  reportUnknown(request, [...twice.filter((error) => !later.includes(error)), ...strange, ...later], [])
+  const others = twice.filter((error) => !isDuplicate(error))
+  reportUnknown(request, [...others, ...strange, ...twice.filter(isDuplicate)], [])
   return keepReset(request, object, shaped)
+}
+
+/** Whether a path is one of the fields, or a part of one. */
+function isBelow(fields: ReadonlySet<string>, path: string): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    if (fields.has(path.slice(0, end))) return true
+  }
+  return false
 }
 
 /** Decodes an object whose type is known, such as the result of a patch. Throws DecodeError. */

@@ -31,3 +31,8 @@ export function isLong({ pace }: Paced): boolean {
 export async function rest({ pace }: Paced): Promise<void> {
   await pace?.rest()
 }
+
+/** A function for work that can be interrupted: a promise when the request has worked for long, undefined otherwise. */
+export function pauseOf({ pace }: Paced): (() => Promise<void> | undefined) | undefined {
+  return pace && (() => (pace.isLong ? pace.rest() : undefined))
+}

@@ -2,7 +2,7 @@ import { badRequest, conflict, isObject, type KubeObject, parseApiVersion, Statu
 import { completeApplied, warnOf } from '../decode/decode.js'
 import { DecodeError } from '../definitions/decode-error.js'
 import type { Engine } from '../serving/engine.js'
-import { isLong, rest } from '../serving/pace.js'
+import { isLong, pauseOf, rest } from '../serving/pace.js'
 import { type Outcome, resetFieldsOf, type WriteRequest } from '../serving/request.js'
 import { goMap } from './go-map.js'
 import { sameAsUrl } from './names.js'
@@ -49,6 +49,7 @@ async function proposalOf(
     subresource,
     now: engine.clock.now(),
     resetFields: resetFieldsOf(request),
+    pause: pauseOf(request),
   })
   reportStrictErrors(request, body)
   if (isLong(request)) await rest(request)

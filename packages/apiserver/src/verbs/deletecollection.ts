@@ -16,9 +16,9 @@ export async function removeAll(
 ): Promise<Listing> {
   const listing = await list(engine, request, parameters)
   const removed: View[] = []
-  const queue = [...listing.views]
+  const queue = listing.views.values()
   const work = async () => {
-    for (let view = queue.shift(); view; view = queue.shift()) {
+    for (const view of queue) {
       const { namespace = '', name = '' } = view.object.metadata
       try {
         const deletion = await remove(engine, { ...request, namespace, name }, options, '')

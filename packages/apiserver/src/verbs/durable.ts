@@ -31,17 +31,24 @@ export function putDurably(engine: Engine, served: Served, put: Put, options: Pu
   })
 }
 
-/** kube-apiserver stores built-in kinds as protobuf, which is shorter, and retries once without managedFields. */
-function putLarge(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
+/** kube-apiserver stores built-in kinds in protobuf, which is shorter, and tries once more without managedFields. */
+async function putLarge(engine: Engine, served: Served, put: Put, options: PutOptions): Promise<readonly Change[]> {
   const { managedFields, ...metadata } = put.object.metadata
   const candidates = [put.object]
   if (options.mayDropOwners && managedFields) candidates.push({ ...put.object, metadata })
   let size = 0
   for (const object of candidates) {
+    await othersFirst()
     size = storedSize(served, object)
-    if (size <= OBJECT_BYTES_MAX) return writeDurably(engine, [{ ...put, object }])
+    await othersFirst()
+    if (size <= OBJECT_BYTES_MAX) return await writeDurably(engine, [{ ...put, object }])
   }
   throw tooLarge(size)
+}
+
+/** Each pass over an object of megabytes takes long, so other requests run in between. */
+function othersFirst(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function storedSize({ definition }: Served, object: KubeObject): number {

@@ -1,3 +1,4 @@
+import { pauseOf } from '../serving/pace.js'
 import { resetFieldsOf } from '../serving/request.js'
 import type { WriteOperation } from './write-operation.js'
 
@@ -14,6 +15,7 @@ export function trackOwnership(operation: WriteOperation): void | Promise<void> 
     subresource: live ? subresource : undefined,
     now: engine.clock.now(),
     resetFields: resetFieldsOf(request),
+    pause: pauseOf(request),
   })
   if (tracked instanceof Promise) {
     return tracked.then((ready) => {

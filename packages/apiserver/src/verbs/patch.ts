@@ -1,13 +1,5 @@
-import {
-  badRequest,
-  fieldErrors,
-  invalid,
-  isObject,
-  type JsonPatchOperation,
-  type KubeObject,
-  parseApiVersion,
-} from '@crosstie/kube'
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '@crosstie/kube/patch'
+import { badRequest, fieldErrors, invalid, isObject, type KubeObject, parseApiVersion } from '@crosstie/kube'
+import { applyMergePatch, applyStrategicMergePatch, type JsonPatchSteps, jsonPatchSteps } from '@crosstie/kube/patch'
 import { complete } from '../decode/decode.js'
 import { PATCH_TYPES, type PatchType } from '../definitions/conventions.js'
 import { DecodeError } from '../definitions/decode-error.js'
@@ -41,6 +33,7 @@ export async function patch(engine: Engine, request: WriteRequest, body: PatchBo
   }
   return await modify(engine, request, (live) => {
     const patched = patchOf(request, live, body)
+    if (patched instanceof Promise) return patched.then((object) => proposal(live, object))
     return isLong(request) ? rest(request).then(() => proposal(live, patched)) : proposal(live, patched)
   })
 }
@@ -88,13 +81,28 @@ function conversionError(message: string): string {
   return given === 'number' ? `cannot convert int64 to ${wanted}` : `unrecognized type: ${wanted}`
 }
 
-function patchOf({ served }: WriteRequest, live: KubeObject, { type, value }: PatchBody): KubeObject {
+function patchOf(
+  request: WriteRequest,
+  live: KubeObject,
+  { type, value }: PatchBody,
+): KubeObject | Promise<KubeObject> {
+  const { served } = request
+  if (type === 'json') return jsonPatched(request, jsonPatchSteps(live, value))
   const patched =
-    type === 'json'
-      ? applyJsonPatch(live, value as readonly JsonPatchOperation[])
-      : type === 'merge'
-        ? applyMergePatch(live, value)
-        : applyStrategicMergePatch(live, value, served.version.schema!)
+    type === 'merge' ? applyMergePatch(live, value) : applyStrategicMergePatch(live, value, served.version.schema!)
+  return asObject(request, patched)
+}
+
+/** Lets other requests run between the operations of a long patch. */
+function jsonPatched(request: WriteRequest, steps: JsonPatchSteps): KubeObject | Promise<KubeObject> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return asObject(request, value)
+    if (isLong(request)) return rest(request).then(() => jsonPatched(request, steps))
+  }
+}
+
+function asObject({ served }: WriteRequest, patched: unknown): KubeObject {
   if (!isObject(patched)) throw badRequest(`the patch does not result in an object of kind ${served.type.kind}`)
   return patched as unknown as KubeObject
 }

@@ -7,6 +7,8 @@ export class JsonSyntaxError extends Error {
 
 const DUPLICATES_MAX = 100
 const INT64_MAX = 2n ** 63n - 1n
+/** `-9223372036854775808`. JSON has no leading zeros. */
+const INT64_LETTERS_MAX = 20
 const INT64_MIN = -(2n ** 63n)
 
 interface Frame {
@@ -214,7 +216,7 @@ function pathOf(frame: Frame): string {
 
 function numberOf(literal: string, integral: boolean): Json {
   const value = Number(literal)
-  if (integral && !Number.isSafeInteger(value)) {
+  if (integral && literal.length <= INT64_LETTERS_MAX && !Number.isSafeInteger(value)) {
     const exact = BigInt(literal)
     if (exact >= INT64_MIN && exact <= INT64_MAX) return exact
   }

@@ -1,6 +1,6 @@
 import type { Json } from '@crosstie/kube'
-import { parseExactly } from './json-exact.js'
-import { checkFieldCount } from './limits.js'
+import { JsonSyntaxError, parseExactly } from './json-exact.js'
+import { type BodySize, checkBodySize } from './limits.js'
 
 /** The value of a body and its duplicate fields (`metadata.name`), as strict decoding reports them. */
 export interface Decoded {
@@ -14,6 +14,8 @@ export interface DecodeOptions {
   readonly strict?: boolean
   /** Refuses more fields than a request may have, before they are parsed. */
   readonly limited?: boolean
+  /** The text may be in another format. A fault is reported without its place, which saves reading the text again. */
+  readonly attempt?: boolean
 }
 
 const none: readonly string[] = []
@@ -26,18 +28,19 @@ const none: readonly string[] = []
  */
 export function decodeJson(input: Uint8Array | string, options: DecodeOptions = {}): Decoded {
   const text = typeof input === 'string' ? input : utf8(input)
-  const members = scan(text)
-  if (options.limited) checkFieldCount(members)
-  if (members === NEEDS_EXACT) return parseExactly(text)
+  const size = scan(text)
+  if (options.limited) checkBodySize(size)
+  if (size.exact) return parseExactly(text)
   let value: Json
   try {
     value = JSON.parse(text) as Json
-  } catch {
-    // The exact parser finds the same error and has Go's message.
+  } catch (cause) {
+    if (options.attempt) throw new JsonSyntaxError('not JSON', { cause })
+    // The exact parser finds the same fault and words it as Go would.
     return parseExactly(text)
   }
-  // Every colon outside of a string belongs to one member. When there are fewer members, one is a duplicate.
-  if (options.strict && countMembers(value) !== members) return parseExactly(text)
+  // Every colon outside of a string belongs to one member; if fewer members arrived, one was said twice.
+  if (options.strict && countMembers(value) !== size.fields) return parseExactly(text)
   return { value, duplicates: none }
 }
 
@@ -45,39 +48,60 @@ function utf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
-const NEEDS_EXACT = -1
-/** Beyond this depth the exact parser counts levels and refuses. */
+/** Deeper than this, the exact parser counts and words the refusal. */
 const DEPTH_UNSUSPICIOUS = 500
 /** 2^53 has 16 digits: shorter integers are exact. */
 const DIGITS_EXACT = 15
 
-/** Counts members, or reports that JSON.parse would lose information. */
-function scan(text: string): number {
-  // An unpaired surrogate becomes U+FFFD in Go, but would survive JSON.parse.
-  if (text.includes('\\ud') || text.includes('\\uD')) return NEEDS_EXACT
-  let members = 0
-  let depth = 0
+interface Scan extends BodySize {
+  /** Whether JSON.parse would lose something. */
+  readonly exact: boolean
+}
+
+/** Counts fields and values in one pass. In a text that is not JSON, the counts are estimates. */
+function scan(text: string): Scan {
+  // A lone surrogate becomes U+FFFD in Go, but would survive JSON.parse.
+  let exact = text.includes('\\ud') || text.includes('\\uD')
+  let fields = 0
+  let keys = 0
+  let values = 1
+  let elements = 0
+  /** Fields and commas of the objects and lists that are open, and of the innermost one. */
+  const open: number[] = []
+  let own = 0
+  let commas = 0
   let digits = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code >= 48 && code <= 57) {
-      if (++digits > DIGITS_EXACT) return NEEDS_EXACT
+      if (++digits > DIGITS_EXACT) exact = true
       continue
     }
     // An exponent may overflow, which Go refuses. Literals are skipped over here.
-    if (digits > 0 && (code === 101 || code === 69)) return NEEDS_EXACT
+    if (digits > 0 && (code === 101 || code === 69)) exact = true
     digits = 0
     if (code === 34) {
       i = endOfString(text, i)
-      if (i < 0) return NEEDS_EXACT
-    } else if (code === 58) members++
-    else if (code === 123 || code === 91) {
-      if (++depth > DEPTH_UNSUSPICIOUS) return NEEDS_EXACT
-    } else if (code === 125 || code === 93) depth--
-    // Go's integers have no negative zero.
-    else if (code === 45 && text.charCodeAt(i + 1) === 48) return NEEDS_EXACT
+      if (i < 0) return { keys, elements, fields, values, exact: true }
+    } else if (code === 58) {
+      fields++
+      if (++own > keys) keys = own
+    } else if (code === 44) {
+      values++
+      commas++
+    } else if (code === 123 || code === 91) {
+      if (open.push(own, commas) > 2 * DEPTH_UNSUSPICIOUS) exact = true
+      own = 0
+      commas = 0
+    } else if (code === 125 || code === 93) {
+      if (code === 93 && commas >= elements) elements = commas + 1
+      commas = open.pop() ?? 0
+      own = open.pop() ?? 0
+    }
+    // Go has no negative zero among its integers.
+    else if (code === 45 && text.charCodeAt(i + 1) === 48) exact = true
   }
-  return members
+  return { keys, elements, fields, values, exact }
 }
 
 function endOfString(text: string, start: number): number {

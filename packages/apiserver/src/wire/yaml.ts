@@ -16,7 +16,7 @@ import {
 } from 'js-yaml'
 import { type DecodeOptions, decodeJson } from './json.js'
 import { JsonSyntaxError } from './json-exact.js'
-import { checkFieldCount, checkYamlSize } from './limits.js'
+import { checkBodySize, checkYamlSize } from './limits.js'
 import { resolvePlain } from './yaml-scalar.js'
 
 export { encodeYaml } from './yaml-encode.js'
@@ -41,7 +41,7 @@ export function decodeYaml(input: Uint8Array | string, options: DecodeOptions = 
   const text = typeof input === 'string' ? input : Buffer.from(input).toString('utf8')
   const json = decodeAsJson(text, options)
   if (json) return json
-  if (options.limited) checkYamlSize(text.length)
+  if (options.limited) checkYamlSize(text)
   return new Decoder(firstDocument(text), options).decode()
 }
 
@@ -49,7 +49,7 @@ export function decodeYaml(input: Uint8Array | string, options: DecodeOptions = 
 function decodeAsJson(text: string, { limited }: DecodeOptions): DecodedYaml | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   try {
-    const { value, duplicates } = decodeJson(text, { strict: true, limited })
+    const { value, duplicates } = decodeJson(text, { strict: true, limited, attempt: true })
     return duplicates.length === 0 ? { value, strictErrors: [] } : undefined
   } catch (error) {
     if (error instanceof StatusError) throw error
@@ -82,6 +82,7 @@ class Decoder {
   #at = 0
   #decoded = 0
   #fields = 0
+  #elements = 0
   #aliased = 0
   #aliasDepth = 0
   /** The nesting depth. Aliases can nest deeper than the text. */
@@ -184,16 +185,26 @@ class Decoder {
   #sequence(): Json {
     const items: Json[] = []
     const start = this.#enter()
-    while (this.#events[this.#at]!.type !== EVENT_POP) items.push(this.#value())
+    while (this.#events[this.#at]!.type !== EVENT_POP) {
+      this.#elements++
+      this.#checkSize(0, items.length)
+      items.push(this.#value())
+    }
     this.#leave(start)
     return items
   }
 
-  /** Reads pairs up to the end of the mapping. */
+  #checkSize(keys: number, elements = 0): void {
+    if (this.#limited) checkBodySize({ keys, elements, fields: this.#fields, values: this.#fields + this.#elements })
+  }
+
+  /** Reads pairs up to the mapping's end. */
   #fill(mapping: Record<string, unknown>): void {
     const start = this.#enter()
+    let keys = 0
     while (this.#events[this.#at]!.type !== EVENT_POP) {
-      if (this.#limited) checkFieldCount(++this.#fields)
+      this.#fields++
+      this.#checkSize(++keys)
       if (this.#isMergeKey(this.#events[this.#at]!)) {
         this.#at++
         this.#merge(mapping)

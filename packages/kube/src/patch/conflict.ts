@@ -14,18 +14,22 @@ export function withoutAllowed(conflicts: readonly Conflict[], allowed: FieldSet
   return conflicts.filter(({ path }) => !has(allowed, path))
 }
 
-/** Returns a StatusError with code 409 and one cause per field. */
+/** An answer with more causes would take megabytes. */
+const CAUSES_MAX = 1_000
+
+/** 409 with one cause for each of the first 1,000 fields, as kubectl prints them. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const sorted = [...conflicts].sort((a, b) => compareHoldings(a.holding, b.holding))
+  const all = [...conflicts].sort((a, b) => compareHoldings(a.holding, b.holding))
+  const sorted = all.slice(0, CAUSES_MAX)
   const causes = sorted.map(({ holding, path }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${managerText(holding)}`,
     field: pathText(path),
   }))
-  return new StatusError(409, 'Conflict', conflictText(sorted), { details: { causes } })
+  return new StatusError(409, 'Conflict', conflictText(sorted, all.length), { details: { causes } })
 }
 
-function conflictText(conflicts: readonly Conflict[]): string {
+function conflictText(conflicts: readonly Conflict[], count: number): string {
   if (conflicts.length === 1) {
     const [{ holding, path }] = conflicts as [Conflict]
     return `Apply failed with 1 conflict: conflict with ${managerText(holding)}: ${pathText(path)}`
@@ -37,7 +41,8 @@ function conflictText(conflicts: readonly Conflict[]): string {
     previous = id
     lines.push(`- ${pathText(path)}`)
   }
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`
+  if (count > conflicts.length) lines.push(`and ${count - conflicts.length} more conflicts`)
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
 }
 
 function managerText({ manager, operation, version, subresource }: Holding): string {

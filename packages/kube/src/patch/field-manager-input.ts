@@ -31,6 +31,7 @@ export interface TrackInput {
   readonly now: number
   /** Paths that this request cannot change, such as `[['status']]` for the main resource. */
   readonly resetFields?: readonly (readonly string[])[]
+  readonly pause?: Pause
 }
 
 /** A server-side apply. */
@@ -44,6 +45,7 @@ export interface ApplyInput {
   readonly subresource?: string
   readonly now: number
   readonly resetFields?: readonly (readonly string[])[]
+  readonly pause?: Pause
 }
 
 /** The result of a server-side apply. */
@@ -52,3 +54,6 @@ export interface ApplyResult {
   readonly object: KubeObject
   readonly managedFieldsChanged: boolean
 }
+
+/** Called between passes over an object. Returns a promise when other work should run first. */
+export type Pause = () => Promise<void> | undefined

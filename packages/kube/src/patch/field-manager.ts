@@ -5,7 +5,7 @@ import { parseApiVersion } from '../kind.js'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../object.js'
 import { type Comparison, compare } from './compare.js'
 import { type Conflict, conflictError, withoutAllowed } from './conflict.js'
-import type { ApplyInput, ApplyResult, FieldManagerOptions, TrackInput } from './field-manager-input.js'
+import type { ApplyInput, ApplyResult, FieldManagerOptions, Pause, TrackInput } from './field-manager-input.js'
 import {
   difference,
   EMPTY,
@@ -34,8 +34,16 @@ import { validate } from './validate.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A computation that yields where it needs an object in another version. */
-type Steps<T> = Generator<{ readonly object: Values; readonly version: string }, T, Values>
+/** A step that needs an object in another version. */
+interface Conversion {
+  readonly object: Values
+  readonly version: string
+}
+
+/** A place where the work on a large object may be interrupted. */
+const PAUSE = Symbol('pause')
+
+type Steps<T> = Generator<Conversion | typeof PAUSE, T, Values>
 
 /** Fields without an owner: those that the server sets and those that identify the object. */
 const stripped = fieldPaths([
@@ -82,7 +90,7 @@ export class FieldManager {
       throw error
     }
     try {
-      const tracked = this.#drive(this.#track(input, bare))
+      const tracked = this.#drive(this.#track(input, bare), input.pause)
       return tracked instanceof Promise ? tracked.catch(lost) : tracked
     } catch (error) {
       return lost(error)
@@ -94,31 +102,34 @@ export class FieldManager {
    * object that cannot be applied, 500 (as kube-apiserver) for an object that does not fit the schema.
    */
   applyPatch(input: ApplyInput): ApplyResult | Promise<ApplyResult> {
-    return this.#drive(this.#applyAndUpgrade(input))
+    return this.#drive(this.#applyAndUpgrade(input), input.pause)
   }
 
-  /** Runs the steps. Returns a promise only if a conversion is asynchronous. */
-  #drive<T>(steps: Steps<T>): T | Promise<T> {
-    let next = steps.next()
+  /** Runs the steps. Returns a promise only after a pause or an asynchronous conversion. */
+  #drive<T>(steps: Steps<T>, pause: Pause | undefined): T | Promise<T> {
+    let next = steps.next(EMPTY)
     while (!next.done) {
-      const { object, version } = next.value
-      const converted = this.#options.convert
-        ? this.#options.convert(object as KubeObject, version)
-        : { ...object, apiVersion: version }
-      if (converted instanceof Promise) return this.#driveLater(steps, converted)
-      next = steps.next(converted)
+      const answer = this.#answer(next.value, pause)
+      if (answer instanceof Promise) return this.#driveLater(steps, answer, pause)
+      next = steps.next(answer)
     }
     return next.value
   }
 
-  async #driveLater<T>(steps: Steps<T>, converting: Promise<Values>): Promise<T> {
-    let pending: Values | Promise<Values> = converting
+  async #driveLater<T>(steps: Steps<T>, answer: Promise<Values>, pause: Pause | undefined): Promise<T> {
+    let pending: Values | Promise<Values> = answer
     for (;;) {
       const next = steps.next(await pending)
       if (next.done) return next.value
-      const { object, version } = next.value
-      pending = this.#options.convert!(object as KubeObject, version)
+      pending = this.#answer(next.value, pause)
     }
+  }
+
+  #answer(step: Conversion | typeof PAUSE, pause: Pause | undefined): Values | Promise<Values> {
+    if (step === PAUSE) return pause?.()?.then(() => EMPTY) ?? EMPTY
+    const { object, version } = step
+    if (!this.#options.convert) return { ...object, apiVersion: version }
+    return this.#options.convert(object as KubeObject, version)
   }
 
   *#track(input: TrackInput, bare: KubeObject): Steps<KubeObject> {
@@ -129,7 +140,9 @@ export class FieldManager {
     if (managers.size === 0 && !created) return bare
     const given = live?.metadata?.managedFields
     const old = live ? withManagedFields(live, undefined) : this.#emptyObject(input.version)
+    yield PAUSE
     yield* this.#update(managers, old, bare, input)
+    yield PAUSE
     const entries = encodeManagers(managers)
     return withManagedFields(bare, sameEntries(entries, given) ? given : entries)
   }
@@ -146,10 +159,13 @@ export class FieldManager {
     input: Pick<TrackInput, 'manager' | 'version' | 'subresource' | 'now' | 'resetFields'>,
   ): Steps<void> {
     this.#reconcile(managers)
+    yield PAUSE
     const { comparison } = yield* this.#takeOver(managers, old, updated, input, undefined)
     if (comparison) {
+      yield PAUSE
       const changed = union(comparison.modified ?? EMPTY, comparison.added ?? EMPTY)
       const set = difference(changed, stripped)
+      yield PAUSE
       if (!isEmpty(set)) this.#hold(managers, set, input)
     }
     capUpdaters(managers)
@@ -201,6 +217,7 @@ export class FieldManager {
   ): Steps<{ comparison: Comparison | undefined }> {
     const comparisons = new Map<string, Comparison | undefined>()
     const raw = compare(this.#type(version), old, updated)
+    yield PAUSE
     const comparison = this.#filter(raw, resetFields)
     comparisons.set(version, comparison)
     const losses: [id: string, holding: Holding, rest: FieldSet][] = []
@@ -211,8 +228,10 @@ export class FieldManager {
       }
       const theirs = comparisons.get(holding.version)
       if (!theirs) continue
+      yield PAUSE
       const changed = union(theirs.modified ?? EMPTY, theirs.added ?? EMPTY)
       const lost = isEmpty(changed) ? EMPTY : intersection(holding.set, changed)
+      yield PAUSE
       if (applier?.conflicts) for (const path of paths(lost)) applier.conflicts.push({ id, holding, path })
       losses.push([id, holding, difference(difference(holding.set, lost), theirs.removed ?? EMPTY)])
     }
@@ -309,26 +328,36 @@ export class FieldManager {
       yield* this.#update(managers, this.#emptyObject(version), live, before)
     }
     fit(type, applied, 'refused', `failed to create typed patch object (${nameText(applied)})`)
+    yield PAUSE
     fit(type, live, 'allowed', `failed to create typed live object (${nameText(live)})`)
 
+    yield PAUSE
     this.#reconcile(managers)
+    yield PAUSE
     const holder = { manager: manager || 'unknown', operation: 'Apply', version, subresource } as const
     const id = identity(holder)
     const last = managers.get(id)
     const reset = resetFields?.length ? this.#resetSet(resetFields) : EMPTY
     const set = recursiveDifference(appliedFields(type, applied), reset)
     managers.set(id, { ...holder, time: last?.time, set })
-    const merged = yield* this.#prune(merge(type, live, applied) as Values, managers, id, last)
+    yield PAUSE
+    const laid = merge(type, live, applied) as Values
+    yield PAUSE
+    const merged = yield* this.#prune(laid, managers, id, last)
+    yield PAUSE
     const conflicts: Conflict[] = []
     yield* this.#takeOver(managers, live, merged, input, { id, conflicts: force ? undefined : conflicts })
     if (conflicts.length > 0) throw new Conflicts(conflicts)
 
+    yield PAUSE
     const unchanged = equal(live, merged)
+    yield PAUSE
     const owned = difference(set, stripped)
     const time = unchanged ? last?.time : this.#timestamp(now)
     const asBefore = last && last.version === version && last.time === time && equal(last.set, owned)
     if (isEmpty(owned)) managers.delete(id)
     else managers.set(id, asBefore ? last : { ...holder, time, set: owned })
+    yield PAUSE
     const entries = encodeManagers(managers)
     const same = sameEntries(entries, given)
     const object = withManagedFields((unchanged ? live : merged) as KubeObject, same ? given : entries)
@@ -343,14 +372,16 @@ export class FieldManager {
     const type = this.#type(last.version)
     const base = yield* this.#inVersion(merged, last.version)
     const before = withNamedFields(last.set, type)
+    yield PAUSE
     let pruned = removeItems(type, base, before) as Values
+    yield PAUSE
     pruned = yield* this.#addBackOwned(base, pruned, last.version, managers)
     pruned = yield* this.#inVersion(pruned, last.version)
-    const gone = difference(
-      withNamedFields(appliedFields(type, base), type),
-      withNamedFields(appliedFields(type, pruned), type),
-    )
-    pruned = removeItems(type, base, intersection(gone, before)) as Values
+    const fieldsBefore = yield* namedFieldsOf(type, base)
+    const fieldsAfter = yield* namedFieldsOf(type, pruned)
+    const gone = intersection(difference(fieldsBefore, fieldsAfter), before)
+    yield PAUSE
+    pruned = removeItems(type, base, gone) as Values
     return yield* this.#inVersion(pruned, version)
   }
 
@@ -365,12 +396,23 @@ export class FieldManager {
       const type = this.#type(there)
       mergedThere = yield* this.#inVersion(mergedThere, there)
       prunedThere = yield* this.#inVersion(prunedThere, there)
-      const all = withNamedFields(appliedFields(type, mergedThere), type)
-      const kept = union(withNamedFields(appliedFields(type, prunedThere), type), withNamedFields(set, type))
-      prunedThere = removeItems(type, mergedThere, difference(all, kept)) as Values
+      const all = yield* namedFieldsOf(type, mergedThere)
+      const left = yield* namedFieldsOf(type, prunedThere)
+      const kept = union(left, withNamedFields(set, type))
+      yield PAUSE
+      const gone = difference(all, kept)
+      yield PAUSE
+      prunedThere = removeItems(type, mergedThere, gone) as Values
     }
     return prunedThere
   }
+}
+
+function* namedFieldsOf(type: ManagedType, object: Values): Steps<FieldSet> {
+  yield PAUSE
+  const fields = appliedFields(type, object)
+  yield PAUSE
+  return withNamedFields(fields, type)
 }
 
 class Conflicts extends Error {

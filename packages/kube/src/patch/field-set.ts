@@ -249,21 +249,36 @@ export function sorted(set: Record<string, FieldSet>): FieldSet {
 }
 
 function inOrder(keys: readonly string[]): boolean {
-  for (let i = 1; i < keys.length; i++) {
-    const before = keys[i - 1]!
-    const after = keys[i]!
-    if (before[0] === 'f' && after[0] === 'f') {
-      if (before > after) return false
-    } else if (before !== '.' && compareElements(before, after) > 0) return false
-    else if (after === '.') return false
-  }
+  for (let i = 1; i < keys.length; i++) if (isMisplaced(keys[i - 1]!, keys[i]!)) return false
   return true
 }
 
-/** Sorts the elements of one node as structured-merge-diff does. */
+function isMisplaced(before: string, after: string): boolean {
+  if (before[0] === 'f' && after[0] === 'f') return before > after
+  if (after === '.') return true
+  if (before === '.') return false
+  if (isPlainText(before) && isPlainText(after)) return textOf(before) > textOf(after)
+  return compareElements(before, after) > 0
+}
+
+/** Whether an element is a string of a set whose JSON has no escapes. */
+function isPlainText(element: string): boolean {
+  return element.startsWith('v:"') && !element.includes('\\')
+}
+
+/** The string of an element for which `isPlainText` holds. */
+function textOf(element: string): string {
+  return element.slice(3, -1)
+}
+
+/** Puts the elements of one node in upstream's order. */
 function sortElements(elements: string[]): string[] {
   if (elements.every((element) => element[0] === 'f')) return elements.sort()
-  // Parsed once per element, not in every comparison.
+  if (elements.every(isPlainText)) {
+    const texts = elements.map(textOf).sort()
+    return texts.map((text) => `v:"${text}"`)
+  }
+  // Parsed once each, not in every comparison.
   const keyed = elements.map((element) => ({ element, content: contentOf(element) }))
   keyed.sort((a, b) => compareContents(a.element, a.content, b.element, b.content))
   return keyed.map(({ element }) => element)

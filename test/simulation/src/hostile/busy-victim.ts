@@ -1,12 +1,12 @@
 // A server in a process of its own that reports how long its event loop was busy in one piece. Arguments: directory.
 import fs from 'node:fs'
 import { startServer } from '@crosstie/apiserver'
-import type { Hello } from './messages.js'
+import type { Busy, Hello } from './messages.js'
 
 const STAT = `/proc/self/task/${process.pid}/schedstat`
 const hasStat = fs.existsSync(STAT)
 
-/** CPU time of the main thread, in milliseconds; of the process where that is not known. */
+/** CPU time of the main thread, in milliseconds; of the process where the former is unavailable. */
 function cpuMs(): number {
   if (hasStat) return Number(fs.readFileSync(STAT, 'utf8').split(' ', 1)[0]) / 1e6
   const { user, system } = process.cpuUsage()
@@ -14,6 +14,7 @@ function cpuMs(): number {
 }
 
 let last = cpuMs()
+let first = last
 let longest = 0
 setInterval(() => {
   const now = cpuMs()
@@ -24,8 +25,10 @@ setInterval(() => {
 const server = await startServer({ dataDir: process.argv[2]!, host: '127.0.0.1', port: 0 })
 process.on('message', () => {
   setTimeout(() => {
-    process.send!({ longest })
+    process.send!({ longest, total: cpuMs() - first } satisfies Busy)
     longest = 0
+    first = cpuMs()
   }, 10)
 })
 process.send!({ access: server.adminAccess() } satisfies Hello)
+process.on('disconnect', () => process.exit())

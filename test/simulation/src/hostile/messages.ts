@@ -13,3 +13,10 @@ export interface Held {
   readonly handles: number
   readonly watchers: number
 }
+
+/** How busy the main thread was since the last question, in milliseconds of CPU time. */
+export interface Busy {
+  /** The longest time in one piece. */
+  readonly longest: number
+  readonly total: number
+}
