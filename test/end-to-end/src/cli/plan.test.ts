@@ -191,7 +191,7 @@ function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boole
     const file = await write('local.json', folder('local', 'x'))
     assert.equal((await run('plan', '-f', file, '--local', '--providers', './provider.js')).code, 6)
     const without = await run('plan', '-f', file, '--local')
-    assert.deepEqual([without.code, /its provider is none of --providers/.test(without.out)], [1, true], without.out)
+    assert.deepEqual([without.code, /its provider is not in --providers/.test(without.out)], [1, true], without.out)
     const wrong = await run('plan', '-f', file, '--providers', './provider.js')
     assert.deepEqual([wrong.code, /--providers needs --local/.test(wrong.err)], [2, true], wrong.err)
   })

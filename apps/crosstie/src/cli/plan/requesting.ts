@@ -82,7 +82,8 @@ async function applied(input: Input, api: Api, manifests: readonly Manifest[]): 
   const known = inOrder(manifests).map((manifest) => ({ manifest, kind: kinds.of(manifest.object) }))
   const unknown = known.filter(({ kind }) => !kind).map(({ manifest: { object, source } }) => ({ object, source }))
   if (unknown.length > 0) {
-    const line = ({ object, source }: Manifest) => `${source}: the server has no ${object.kind} of ${object.apiVersion}`
+    const line = ({ object, source }: Manifest) =>
+      `${source}: the server does not serve ${object.kind} of ${object.apiVersion}`
     throw new UsageError(unknown.map(line).join('\n'))
   }
   const results: Named[] = []
