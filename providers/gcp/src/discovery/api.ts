@@ -60,8 +60,11 @@ export function fieldsOf(api: Api, property: Property): Properties | undefined {
   return property.ref === undefined ? property.fields : api.schemas[property.ref]
 }
 
-/** 64-bit numbers travel as strings, since JSON numbers cannot hold them all. */
-export const isLongInteger = ({ format }: Property): boolean => format === 'int64' || format === 'uint64'
+/**
+ * Numbers of 64 bits travel as strings. Kinds have them as numbers. Unsigned ones are identifiers, which numbers of JavaScript
+ * cannot hold, and stay strings.
+ */
+export const isLongInteger = ({ format }: Property): boolean => format === 'int64'
 
 /** The method of an API. Throws for a name that the discovery document does not have. */
 export function methodOf(api: Api, name: string): Method {
