@@ -169,7 +169,7 @@ class Coster {
     target: CostNode | undefined,
     args: readonly CostNode[],
     argCosts: readonly Estimate[],
-  ): { readonly cost: Estimate; readonly size?: Estimate } {
+  ): { readonly cost: Estimate; readonly size?: Estimate | undefined } {
     const special = estimateCall(expr.name, overload, target, args, (node) => this.estimateSize(node))
     if (special) return { ...special, cost: plus(special.cost, ...argCosts) }
     const standard = this.standardCost(expr, overload, target, args, argCosts)
@@ -182,7 +182,7 @@ class Coster {
     target: CostNode | undefined,
     args: readonly CostNode[],
     argCosts: readonly Estimate[],
-  ): { readonly cost: Estimate; readonly size?: Estimate } | undefined {
+  ): { readonly cost: Estimate; readonly size?: Estimate | undefined } | undefined {
     const sizes = args.map((arg) => arg.size ?? unknown)
     const [first, second] = sizes as [Estimate, Estimate]
     const targetSize = target?.size ?? unknown

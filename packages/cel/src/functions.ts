@@ -12,7 +12,7 @@ export interface Overload {
   readonly member: boolean
   readonly args: readonly Type[]
   readonly result: Type
-  readonly run?: Implementation
+  readonly run?: Implementation | undefined
 }
 
 /** A function with its overloads. */
@@ -20,7 +20,7 @@ export interface FunctionDeclaration {
   readonly name: string
   readonly overloads: readonly Overload[]
   /** One implementation for all overloads. It must accept every value. */
-  readonly run?: Implementation
+  readonly run?: Implementation | undefined
   /** Whether the implementations check their arguments themselves. */
   readonly unguarded?: boolean
 }

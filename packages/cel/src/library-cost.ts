@@ -10,14 +10,14 @@ export interface CostNode {
   readonly type: Type
   readonly expr?: Expr
   /** The size, if the expression itself determines it. */
-  readonly size?: Estimate
+  readonly size?: Estimate | undefined
 }
 
 /** The estimated cost of a call. */
 export interface CallEstimate {
   readonly cost: Estimate
   /** The size of the result, if the call limits it. */
-  readonly size?: Estimate
+  readonly size?: Estimate | undefined
 }
 
 type SizeOf = (node: Pick<CostNode, 'path' | 'type'>) => Estimate | undefined

@@ -40,7 +40,7 @@ interface RecordedExpression {
   readonly program?: string
   readonly type?: string
   readonly est?: readonly [string, string]
-  readonly value?: string
+  readonly value?: string | undefined
   readonly error?: string
   readonly cost?: number
 }
@@ -131,7 +131,8 @@ interface Base {
 function expand(recorded: RecordedRules, bases: Readonly<Record<string, Base>>) {
   const base = recorded.base === undefined ? undefined : bases[recorded.base]
   if (!base) return { schema: recorded.schema!, object: recorded.object, old: recorded.old }
-  const spec = { ...base.schema.properties!['spec'], 'x-kubernetes-validations': recorded.rules }
+  const rules = recorded.rules ? { 'x-kubernetes-validations': recorded.rules } : {}
+  const spec = { ...base.schema.properties!['spec'], ...rules }
   const { object } = base
   const old = recorded.oldSpec && { ...object, spec: { ...object.spec, ...recorded.oldSpec } }
   return { schema: { ...base.schema, properties: { ...base.schema.properties, spec } }, object, old }

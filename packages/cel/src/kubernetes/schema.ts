@@ -9,7 +9,7 @@ export interface JSONSchemaProps {
   readonly title?: string
   readonly type?: string
   readonly format?: string
-  readonly default?: Json
+  readonly default?: Json | undefined
   readonly example?: Json
   readonly maximum?: number
   readonly exclusiveMaximum?: boolean

@@ -14,9 +14,9 @@ export interface DecodedMeta {
 /** Options of {@link decodeMeta}. */
 export interface DecodeOptions {
   /** Omit fields of a wrong type instead of failing. For stored objects. */
-  readonly drop?: boolean
+  readonly drop?: boolean | undefined
   /** Receives the paths of unknown fields, relative to the metadata. */
-  readonly unknown?: string[]
+  readonly unknown?: string[] | undefined
 }
 
 /** Decodes metadata. Does not throw: an error is part of the result. */

@@ -13,9 +13,9 @@ import {
 
 /** The fields that differ between two values. An absent set is empty. */
 export interface Comparison {
-  readonly removed?: FieldSet
-  readonly modified?: FieldSet
-  readonly added?: FieldSet
+  readonly removed?: FieldSet | undefined
+  readonly modified?: FieldSet | undefined
+  readonly added?: FieldSet | undefined
 }
 
 type Values = Readonly<Record<string, unknown>>

@@ -7,9 +7,9 @@ import { dropped, mapArray, mapObject } from './walk.js'
 /** Options of {@link coerceEmbedded}. */
 export interface CoerceOptions {
   /** Omit values of a wrong type instead of failing. For stored objects. */
-  readonly drop?: boolean
+  readonly drop?: boolean | undefined
   /** Receives the paths of unknown metadata fields. */
-  readonly unknown?: string[]
+  readonly unknown?: string[] | undefined
 }
 
 /**

@@ -37,7 +37,10 @@ export interface CompiledSchema {
    * Decodes the metadata of an object and of its embedded resources. A wrong type in a request is an error; in a
    * stored object (`drop`) the field is omitted.
    */
-  coerceMetadata<T extends Obj>(object: T, options?: CoerceOptions): { readonly object: T; readonly error?: string }
+  coerceMetadata<T extends Obj>(
+    object: T,
+    options?: CoerceOptions,
+  ): { readonly object: T; readonly error?: string | undefined }
   /**
    * Prepares an object that was received or read from the store, in the order of kube-apiserver: decode metadata,
    * drop unknown fields and nulls, decode embedded resources, set defaults (unless the object was converted, since
@@ -47,7 +50,7 @@ export interface CompiledSchema {
   shape<T extends Obj>(
     object: T,
     options?: CoerceOptions & { readonly defaults?: boolean; readonly nulls?: boolean },
-  ): { readonly object: T; readonly error?: string }
+  ): { readonly object: T; readonly error?: string | undefined }
   /**
    * Validates a value. Returns field errors as kube-apiserver words and orders them. With `old`, errors of
    * unchanged values are tolerated. `path` is the path of the value.
@@ -94,7 +97,7 @@ function newDuplicates(object: unknown, old: unknown, root: SchemaNode): FieldEr
 
 interface Typed<T> {
   readonly object: T
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 function typeMetadata<T extends Obj>(object: T, { drop, unknown }: CoerceOptions): Typed<T> {

@@ -17,7 +17,7 @@ export interface DefaultChecks {
   /** Whether unknown fields in a default are errors. They are tolerated if an earlier server accepted them. */
   readonly pruned: boolean
   /** Validates a default by the CEL rules of a schema. */
-  readonly checkDefault?: (schema: JSONSchemaProps, value: unknown, path: string) => readonly FieldError[]
+  readonly checkDefault?: ((schema: JSONSchemaProps, value: unknown, path: string) => readonly FieldError[]) | undefined
 }
 
 /** The context of a default: it is validated as part of the nearest enclosing object. */

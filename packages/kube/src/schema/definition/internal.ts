@@ -21,15 +21,17 @@ export interface InternalSpec {
   readonly scope: string
   readonly versions: readonly DefinitionVersion[]
   readonly statesVersions: boolean
-  readonly validation?: { readonly openAPIV3Schema?: JSONSchemaProps }
-  readonly subresources?: DefinitionSubresources
+  readonly validation: { readonly openAPIV3Schema?: JSONSchemaProps } | undefined
+  readonly subresources: DefinitionSubresources | undefined
   readonly columns: readonly PrinterColumn[]
   readonly selectableFields: readonly { readonly jsonPath?: string }[]
-  readonly conversion?: {
-    readonly strategy: string
-    readonly clientConfig?: WebhookClientConfig
-    readonly reviewVersions: readonly string[]
-  }
+  readonly conversion:
+    | {
+        readonly strategy: string
+        readonly clientConfig: WebhookClientConfig | undefined
+        readonly reviewVersions: readonly string[]
+      }
+    | undefined
   readonly preserveUnknownFields: boolean
 }
 

@@ -26,7 +26,7 @@ interface Place {
   /** Whether the place is inside of apiVersion, kind or metadata of the object or of an embedded resource. */
   readonly insideMeta: boolean
   /** The reason why defaults are not allowed here, or undefined if they are. */
-  readonly noDefaults?: string
+  readonly noDefaults?: string | undefined
 }
 
 /** Validates keywords: unsupported ones and contradictory ones. */

@@ -183,7 +183,7 @@ export function selectableFieldErrors(
 /** Options of {@link conversionErrors}. */
 export interface ConversionChecks {
   readonly recognizedReviewVersion: boolean
-  readonly caBundleError?: (caBundle: string) => string | undefined
+  readonly caBundleError?: ((caBundle: string) => string | undefined) | undefined
 }
 
 /** Validates the conversion of a definition. */

@@ -38,10 +38,10 @@ export interface DefinitionVersion {
   readonly storage?: boolean
   readonly deprecated?: boolean
   readonly deprecationWarning?: string
-  readonly schema?: { readonly openAPIV3Schema?: JSONSchemaProps }
-  readonly subresources?: DefinitionSubresources
-  readonly additionalPrinterColumns?: readonly PrinterColumn[]
-  readonly selectableFields?: readonly { readonly jsonPath?: string }[]
+  readonly schema?: { readonly openAPIV3Schema?: JSONSchemaProps } | undefined
+  readonly subresources?: DefinitionSubresources | undefined
+  readonly additionalPrinterColumns?: readonly PrinterColumn[] | undefined
+  readonly selectableFields?: readonly { readonly jsonPath?: string }[] | undefined
 }
 
 /** The subresources of a version. */

@@ -22,7 +22,7 @@ export interface DefinitionChecks {
     path: string,
     options: {
       /** The schemas of all versions before an update. Their expressions were accepted before and stay valid. */
-      readonly oldSchemas?: readonly JSONSchemaProps[]
+      readonly oldSchemas?: readonly JSONSchemaProps[] | undefined
       /** Whether the schema of this version did not change. */
       readonly unchanged?: boolean
     },
@@ -32,7 +32,7 @@ export interface DefinitionChecks {
   /** Whether to validate metadata. Off if that was done before; the rule for the name always applies. */
   readonly metadata?: boolean
   /** Returns the reason why base64-encoded PEM does not contain a certificate authority, or undefined if it does. */
-  readonly caBundleError?: (caBundle: string) => string | undefined
+  readonly caBundleError?: ((caBundle: string) => string | undefined) | undefined
 }
 
 /** The parts of the validation that are skipped because an earlier server accepted the definition. */
