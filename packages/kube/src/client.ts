@@ -102,7 +102,7 @@ export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
 }
 
 /** A patch with its type. */

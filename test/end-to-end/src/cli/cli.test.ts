@@ -32,7 +32,7 @@ describe('what every command line has to say', { timeout: 300_000 }, () => {
 
   test('a word that is no command', async () => {
     const { code, err } = await program.run(['aplly'])
-    assert.deepEqual([code, /no command 'aplly'\. Did you mean 'apply'\?/.test(err)], [2, true], err)
+    assert.deepEqual([code, /unknown command 'aplly'\. Did you mean 'apply'\?/.test(err)], [2, true], err)
     assert.equal((await program.run(['help', 'aplly'])).code, 2)
   })
 

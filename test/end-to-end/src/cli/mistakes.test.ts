@@ -41,7 +41,7 @@ const mistakes: Record<string, Mistake> = {
   'no kind to discover': {
     args: ['discover', 'sql'],
     code: 2,
-    says: /say which kinds of sql, with spaces between, or all\. There are Database, Role/,
+    says: /name kinds of sql, separated by spaces, or all/,
   },
   'a provider that cannot be loaded': {
     args: ['up', '--listen', '127.0.0.1:0', '--providers', './broken.mjs'],

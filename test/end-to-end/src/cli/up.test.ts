@@ -84,7 +84,7 @@ describe('crosstie up', { timeout: 900_000 }, () => {
       [['--metrics', 'nowhere'], /--metrics takes HOST:PORT/],
       [['--poll-seconds', 'often'], /--poll-seconds takes a whole number/],
       [['--calls-per-second', 'many'], /--calls-per-second takes a whole number/],
-      [['--listen', '192.0.2.1:6443'], /cannot listen on 192\.0\.2\.1:6443: this machine has no such address/],
+      [['--listen', '192.0.2.1:6443'], /cannot listen on 192\.0\.2\.1:6443: this machine does not have that address/],
       [['--providers', './none.js'], /the provider file \.\/none\.js does not exist/],
       [['sql'], /'sql' is more than it takes: options only/],
       [['--config', 'none.yaml'], /there is no configuration none\.yaml/],
