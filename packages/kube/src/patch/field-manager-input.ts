@@ -30,7 +30,7 @@ export interface TrackInput {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Paths that this request cannot change, such as `[['status']]` for the main resource. */
-  readonly resetFields?: readonly (readonly string[])[]
+  readonly resetFields?: readonly (readonly string[])[] | undefined
   readonly pause?: Pause
 }
 
@@ -44,7 +44,7 @@ export interface ApplyInput {
   readonly version: string
   readonly subresource?: string
   readonly now: number
-  readonly resetFields?: readonly (readonly string[])[]
+  readonly resetFields?: readonly (readonly string[])[] | undefined
   readonly pause?: Pause
 }
 
