@@ -66,7 +66,7 @@ const mistakes: Record<string, Mistake> = {
   'a file for a folder': {
     args: ['up', '--listen', '127.0.0.1:0', '--data-dir', 'letter.txt'],
     code: 1,
-    says: /letter\.txt is, or is in, a file\. Choose a folder\./,
+    says: /letter\.txt is a file or is inside a file\. Choose a folder\./,
   },
 }
 

@@ -135,7 +135,7 @@ function referencesIn(value: unknown, path: string): readonly Reference[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => referencesIn(item, `${path}[${i}]`))
   if (!isObject(value)) return []
   const here = /Refs?(\[\d+\])?$/.test(path) && typeof value['name'] === 'string' && value['name'] !== ''
-  if (here) return [{ ...(value as object), path, name: value['name'] as string }]
+  if (here) return [{ ...value, path, name: value['name'] as string }]
   return Object.entries(value).flatMap(([name, inner]) => referencesIn(inner, path ? `${path}.${name}` : name))
 }
 
