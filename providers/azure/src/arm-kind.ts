@@ -290,8 +290,10 @@ class Arm {
     })
   }
 
-  #bodyOf(given: Values): Values {
-    const { layout, moved = {} } = this.#kind
+  /** Only the fields of the kind: references and selectors stand beside them in the spec. */
+  #bodyOf(spec: Values): Values {
+    const { layout, moved = {}, parameters } = this.#kind
+    const given = valuesOf(picked(parameters.node, spec))
     const places = Object.keys(this.#places(given))
     const rest = without(given, ...places, ...Object.keys(moved))
     const placed = Object.entries(moved).reduce<Values>(

@@ -77,7 +77,13 @@ const cases: Readonly<Record<string, Case>> = {
     meddle: { tags: { team: 'x' } },
   },
   VirtualNetwork: {
-    example: { ...inEurope, properties: { addressSpace: { addressPrefixes: ['10.1.0.0/16'] } }, tags: { team: 'a' } },
+    // A spec holds references beside the values: they must not reach Azure.
+    example: {
+      ...inEurope,
+      resourceGroupNameSelector: { matchLabels: {} },
+      properties: { addressSpace: { addressPrefixes: ['10.1.0.0/16'] } },
+      tags: { team: 'a' },
+    },
     change: { properties: { addressSpace: { addressPrefixes: ['10.1.0.0/16', '10.2.0.0/16'] } } },
     path: `${G}/providers/Microsoft.Network/virtualNetworks`,
     meddle: { tags: { team: 'x' } },

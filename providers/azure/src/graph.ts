@@ -38,6 +38,23 @@ const observation = s.object({
 
 type Relation = 'members' | 'owners'
 
+const CONSISTENCY_MS = 60_000
+
+/** Changes that reads may not show yet, by group and relation. Without them, an update would be sent again and again. */
+const sent = new Map<string, { readonly ids: readonly string[]; readonly until: number }>()
+
+function noteSent(id: string, relation: Relation, ids: readonly string[]): void {
+  const now = Date.now()
+  for (const [key, { until }] of sent) if (until <= now) sent.delete(key)
+  sent.set(`${id}/${relation}`, { ids: [...ids].sort(), until: now + CONSISTENCY_MS })
+}
+
+/** The ids that were sent, until reads had time to show them. */
+const justSent = (id: string, relation: Relation): readonly string[] | undefined => {
+  const held = sent.get(`${id}/${relation}`)
+  return held && held.until > Date.now() ? held.ids : undefined
+}
+
 /** A group of Microsoft Entra ID. Changes become visible a while after they were accepted. */
 export const group = defineManaged({
   group: 'graph.azure.crossplane.io',
@@ -85,7 +102,10 @@ export const group = defineManaged({
       ...(owners.length > 0 ? { 'owners@odata.bind': bind(owners) } : {}),
     }
     const answer = await client.send({ method: 'POST', path: at(client), body, action: 'Group.ReadWrite.All', signal })
-    return { externalName: textOf(answer.body['id']) ?? '' }
+    const externalName = textOf(answer.body['id']) ?? ''
+    noteSent(externalName, 'members', members)
+    noteSent(externalName, 'owners', owners)
+    return { externalName }
   },
 
   async update({ client, externalName, changed, signal }) {
@@ -125,10 +145,8 @@ async function related(client: AzureClient, id: string, relation: Relation, sign
 
 async function seen(client: AzureClient, body: Values, signal: AbortSignal) {
   const id = textOf(body['id']) ?? ''
-  const [members, owners] = await Promise.all([
-    related(client, id, 'members', signal),
-    related(client, id, 'owners', signal),
-  ])
+  const read = async (relation: Relation) => justSent(id, relation) ?? (await related(client, id, relation, signal))
+  const [members, owners] = await Promise.all([read('members'), read('owners')])
   const names = [...Object.keys(parameters.fields), ...Object.keys(observation.fields)]
   const known = Object.entries(body).filter(([name, value]) => names.includes(name) && value !== null)
   return present({ externalName: id, ready: true, atProvider: { ...Object.fromEntries(known), members, owners } })
@@ -154,6 +172,7 @@ async function relate(
       client.send({ method: 'DELETE', path: `${at(client, id)}/${relation}/${each}/$ref`, action, signal }),
     )
   }
+  noteSent(id, relation, wanted)
 }
 
 /** A change that reads do not show yet is refused as a repetition. */

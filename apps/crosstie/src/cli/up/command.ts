@@ -106,7 +106,7 @@ export const up: Command = {
     // The API answers from here on. Kinds, controllers and what providers start come next.
     fact('api', server.url)
     if (place.moved) fact('port', `${USUAL} is in use by another program, so a free one was taken`)
-    await using _emulators = await Emulators.start(emulators, (name, line) => fact(`${name} emulator`, line))
+    await using _emulators = await Emulators.start(emulators, (name, line) => fact('emulator', `${name}: ${line}`))
     const { ControlPlane } = await import('../../daemon/control-plane.js')
     const registry = await loadRegistry(names)
     const client = server.client()
