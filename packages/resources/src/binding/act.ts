@@ -160,9 +160,9 @@ async function activate(reconciliation: ClaimReconciliation): Promise<undefined>
 /** Bound to each other: now it is about being ready, and staying so. */
 async function converge(reconciliation: ClaimReconciliation): Promise<Next> {
   const { runtime, claim, bindable, type, signal } = reconciliation
-  runtime.waiting.delete(claim.metadata.uid!)
+  runtime.waiting.forget(claim.metadata.uid!)
   if (type === aggregateType) {
-    runtime.claimOf.set(bindable!.metadata.name!, keyOf(claim))
+    runtime.bound.add(claim, bindable!)
     const { aggregate, ready, because, refused, reported, open } = await convergeMembers(
       runtime,
       claim,
@@ -257,7 +257,7 @@ async function reportWaiting(reconciliation: ClaimReconciliation, because: strin
   const { runtime, claim, signal } = reconciliation
   const { resourceRef } = specOf<ClaimSpec>(claim)
   const what = resourceRef?.name ? `${resourceRef.kind}/${resourceRef.name}` : ''
-  runtime.waiting.set(claim.metadata.uid!, { key: keyOf(claim), what })
+  runtime.waiting.add(claim, what)
   const phase = phaseOf(claim) ?? 'Unbound'
   const said = [waiting(because), conditions.reconcileSuccess()]
   reconciliation.claim = await report(runtime, runtime.kind.type, claim, { bindingPhase: phase }, said, signal)
@@ -275,11 +275,7 @@ async function lose(reconciliation: ClaimReconciliation, because: string): Promi
 
 async function release(reconciliation: ClaimReconciliation): Promise<Next> {
   const { runtime, claim, signal } = reconciliation
-  runtime.waiting.delete(claim.metadata.uid!)
-  runtime.secretUsers.forget(claim.metadata.uid!)
-  const { name = '', uid = '' } = specOf<ClaimSpec>(claim).resourceRef ?? {}
-  runtime.claimOf.delete(name)
-  runtime.reportedAt.delete(uid)
+  runtime.memory.drop(claim.metadata.uid!)
   const finalizers = withoutFinalizer(claim.metadata.finalizers, claimFinalizer)
   await change(runtime, runtime.kind.type, claim, { metadata: { finalizers } }, signal).catch(ignoring(isNotFound))
   return { after: 'never' }

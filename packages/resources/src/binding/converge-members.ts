@@ -255,8 +255,7 @@ async function reportProgress(
   const fields = { aggregatedResources, bindingPhase: 'Bound' }
   const known = new Set(entriesOf(aggregate).map(({ uid }) => uid))
   const written = await report(runtime, aggregateType, aggregate, fields, said, signal)
-  if (ready) runtime.reportedAt.delete(aggregate.metadata.uid!)
-  else runtime.reportedAt.set(aggregate.metadata.uid!, runtime.clock.now())
+  runtime.aggregates.of(aggregate).reportedAt = ready ? 0 : runtime.clock.now()
   const fresh = written !== aggregate ? aggregatedResources.filter(({ uid }) => !known.has(uid)) : []
   if (fresh.length > 0)
     runtime.events.event(aggregate, 'Normal', 'Aggregated', `Aggregated ${firstOf(fresh.map(describeReference))}`)
@@ -277,10 +276,8 @@ function whyNever(members: readonly Member[]): string | undefined {
 }
 
 /** Was it told moments ago how far the aggregate is? */
-export const wasReportedRecently = (
-  { reportedAt, clock }: BindingRuntime,
-  { metadata: { uid } }: KubeObject,
-): boolean => clock.now() - (reportedAt.get(uid!) ?? 0) < PROGRESS_SECONDS * 1000
+export const wasReportedRecently = ({ aggregates, clock }: BindingRuntime, aggregate: KubeObject): boolean =>
+  clock.now() - aggregates.of(aggregate).reportedAt < PROGRESS_SECONDS * 1000
 
 /** Times have seconds: what is of the one before may change in no time. */
 const isRecent = ({ clock }: BindingRuntime, time: string): boolean =>

@@ -19,8 +19,9 @@ import { conditions } from '../status/conditions.js'
 import { leavesQuickly, PROGRESS_SECONDS, wasReportedRecently } from './converge-members.js'
 import { departure } from './deletion-order.js'
 import { entriesFor, isMemberOf, type Member, matching, memberId, needsOf } from './members.js'
+import type { AggregateDeletion } from './memory.js'
 import { whyNotReady } from './readiness.js'
-import { type BindingRuntime, change, forEachLimited, type Leaving, report, setPhase } from './runtime.js'
+import { type BindingRuntime, change, forEachLimited, report, setPhase } from './runtime.js'
 
 /**
  * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
@@ -29,7 +30,6 @@ import { type BindingRuntime, change, forEachLimited, type Leaving, report, setP
  */
 export async function reconcileAggregate(runtime: BindingRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   const aggregate = await read(runtime, key, signal)
-  if (!aggregate) runtime.leaving.delete(key.name)
   if (!aggregate || !isDeleted(aggregate)) return { after: 'never' }
   if (!aggregate.metadata.finalizers?.includes(aggregateFinalizer)) return { after: 'never' }
   try {
@@ -87,7 +87,7 @@ async function takeApart(runtime: BindingRuntime, aggregate: KubeObject, signal:
   const said: Condition = { ...conditions.deleting(), message }
   const aggregatedResources = entriesFor(runtime, aggregate, members, ({ object }) => phaseOf(object) ?? 'Unbindable')
   await report(runtime, aggregateType, aggregate, { aggregatedResources }, [said], signal)
-  runtime.reportedAt.set(aggregate.metadata.uid!, runtime.clock.now())
+  runtime.aggregates.of(aggregate).reportedAt = runtime.clock.now()
   if (plan.cycles.length > 0 && !isCycleReported(aggregate))
     runtime.events.event(aggregate, 'Warning', 'CircularReferences', message)
   // A member without finalizers is gone at once, and no change of it says so.
@@ -117,7 +117,7 @@ async function membersOf(
   aggregate: KubeObject,
   signal: AbortSignal,
 ): Promise<readonly Member[]> {
-  const { members, since } = leavingOf(runtime, aggregate)
+  const { members, since } = deletionOf(runtime, aggregate)
   const found = await boundTo(runtime, aggregate, since)
   const ids = new Set(found.map(({ object }) => memberId(object)))
   const unseen = [...members].filter(([id]) => !ids.has(id))
@@ -131,14 +131,13 @@ async function membersOf(
   return [...found, ...more]
 }
 
-function leavingOf(runtime: BindingRuntime, aggregate: KubeObject): Leaving {
-  const { name, uid, resourceVersion } = aggregate.metadata
-  const known = runtime.leaving.get(name!)
-  if (known && known.uid === uid) return known
-  const members = new Map(entriesOf(aggregate).flatMap((entry) => memberOf(runtime, entry)))
-  const leaving = { uid: uid!, since: resourceVersion!, members }
-  runtime.leaving.set(name!, leaving)
-  return leaving
+function deletionOf(runtime: BindingRuntime, aggregate: KubeObject): AggregateDeletion {
+  const state = runtime.aggregates.of(aggregate)
+  state.deletion ??= {
+    since: aggregate.metadata.resourceVersion!,
+    members: new Map(entriesOf(aggregate).flatMap((entry) => memberOf(runtime, entry))),
+  }
+  return state.deletion
 }
 
 async function boundTo(runtime: BindingRuntime, aggregate: KubeObject, since: string): Promise<readonly Member[]> {
@@ -179,8 +178,7 @@ async function remove(runtime: BindingRuntime, { binding, object }: Member, sign
 }
 
 async function release(runtime: BindingRuntime, aggregate: KubeObject, signal: AbortSignal): Promise<Next> {
-  runtime.leaving.delete(aggregate.metadata.name!)
-  runtime.reportedAt.delete(aggregate.metadata.uid!)
+  runtime.aggregates.drop(aggregate.metadata.uid!)
   const finalizers = withoutFinalizer(aggregate.metadata.finalizers, aggregateFinalizer)
   await change(runtime, aggregateType, aggregate, { metadata: { finalizers } }, signal).catch(ignoring(isNotFound))
   return { after: 'never' }

@@ -5,6 +5,9 @@ import { type ClaimRuntime, change, setPhase } from './runtime.js'
 
 const nameOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`
 
+/** Whether objects are remembered that refer to the claim. */
+export const hasBindables = (runtime: ClaimRuntime, key: ObjectKey): boolean => runtime.bindables.has(nameOf(key))
+
 /** Remembers what says that it is for a claim. */
 export function rememberBindable(
   runtime: ClaimRuntime,

@@ -7,7 +7,6 @@ import {
   groupResource,
   type Json,
   type KubeObject,
-  type ObjectKey,
   type ResourceType,
   setConditions,
   systemClock,
@@ -15,11 +14,13 @@ import {
 } from '@crosstie/kube'
 import { aggregateType } from '../definition/aggregate.js'
 import type { Binding, ClaimKind } from '../definition/claim.js'
+import { ObjectMemory } from '../memory/object-memory.js'
 import { SecretUsers } from '../memory/secret-users.js'
 import { SelfWrites } from '../memory/self-writes.js'
 import { bindingManager, keyOf, type Reference, refersTo } from '../metadata/binding.js'
 import type { EventReporter } from '../status/events.js'
 import { type Find, findOn } from './find.js'
+import { type AggregateState, BoundAggregates, newAggregateState, WaitingClaims } from './memory.js'
 
 export interface ClaimOptions {
   readonly client: Client
@@ -41,31 +42,20 @@ export interface BindingRuntime {
   readonly clock: Clock
   readonly pollSeconds: number
   readonly find: Find
-  /** What is left of aggregates that are being deleted, by their names. */
-  readonly leaving: Map<string, Leaving>
   /** Our own writes, until they come back as changes. */
   readonly selfWrites: SelfWrites
-  /** When people were last told how far an aggregate is, by its uid. */
-  readonly reportedAt: Map<string, number>
+  /** What this process remembers about aggregates. */
+  readonly aggregates: ObjectMemory<AggregateState>
   /** Which claims read or write which Secrets. */
   readonly secretUsers: SecretUsers
 }
 
-/** The parts of a deleted aggregate that were there when it was deleted: none comes to life later. */
-export interface Leaving {
-  readonly uid: string
-  /** A revision of the server from which on the aggregate was deleted. */
-  readonly since: string
-  /** By their ids, those that were not seen to be gone. */
-  readonly members: Map<string, Binding>
-}
-
 export interface ClaimRuntime extends BindingRuntime {
   readonly kind: ClaimKind
-  /** Claims that wait for a class, or for what they refer to by `Kind/name`, by uid. */
-  readonly waiting: Map<string, { readonly key: ObjectKey; readonly what: string }>
-  /** Which claim an aggregate is bound to, by the aggregate's name. */
-  readonly claimOf: Map<string, ObjectKey>
+  /** The one owner of what this process remembers about claims, and the one way to drop it. */
+  readonly memory: ObjectMemory<undefined>
+  readonly waiting: WaitingClaims
+  readonly bound: BoundAggregates
   /** Offers that say they are for a claim, by the claim's namespace and name: also for one that is gone. */
   readonly bindables: Map<string, Map<string, RememberedBindable>>
 }
@@ -86,21 +76,24 @@ export function bindingRuntimeFor(options: ClaimOptions): BindingRuntime {
     clock: options.clock ?? systemClock,
     pollSeconds: options.pollSeconds ?? 60,
     selfWrites: new SelfWrites(),
-    reportedAt: new Map(),
+    aggregates: new ObjectMemory(newAggregateState),
     secretUsers: new SecretUsers(),
     find: options.find ?? findOn(client),
-    leaving: new Map(),
   }
 }
 
 export function claimRuntimeFor(kind: ClaimKind, options: ClaimOptions): ClaimRuntime {
   const name = groupResource(kind.type)
+  const shared = bindingRuntimeFor(options)
+  const waiting = new WaitingClaims()
+  const bound = new BoundAggregates(shared.aggregates)
   return {
-    ...bindingRuntimeFor(options),
+    ...shared,
     bindings: options.bindings.filter(({ claim }) => groupResource(claim.type) === name),
     kind,
-    waiting: new Map(),
-    claimOf: new Map(),
+    memory: new ObjectMemory(() => undefined, [waiting, bound, shared.secretUsers]),
+    waiting,
+    bound,
     bindables: new Map(),
   }
 }

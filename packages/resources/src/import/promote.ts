@@ -15,7 +15,7 @@ import {
 import { applyMergePatch } from '@crosstie/kube/patch'
 import type { ManagedKind } from '../definition/managed.js'
 import type { Budgets } from '../external/budget.js'
-import { emptyFields } from '../managed/observe/difference.js'
+import { emptyFields } from '../managed/late-initialization.js'
 import { ownershipTags } from '../managed/ownership/ownership-tags.js'
 import { policiesOf } from '../managed/policy/policy.js'
 import { managedSpecOf, type Values } from '../managed/reconciliation.js'

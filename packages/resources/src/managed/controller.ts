@@ -72,7 +72,7 @@ function referenceTargets({ referenceFields }: KindRuntime): readonly ResourceTy
 /** What could not be resolved may resolve when what it refers to, or may choose, changes. */
 function waitingForReference(runtime: KindRuntime, type: ResourceType): WatchedKind {
   const awaiting = function* (object: KubeObject) {
-    for (const { key, awaits } of runtime.memory.unresolved()) if (awaits(object)) yield key
+    for (const { unresolved } of runtime.memory.states()) if (unresolved?.awaits(object)) yield unresolved.key
   }
   return { type, concerns: awaiting }
 }

@@ -27,7 +27,7 @@ import {
 } from '../metadata/metadata.js'
 import { conditions } from '../status/conditions.js'
 import { Redactor } from '../status/redact.js'
-import type { ObjectState } from './object-memory.js'
+import type { ObjectState } from './object-state.js'
 import type { AdoptionPolicy } from './ownership/ownership.js'
 import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy/policy.js'
 import type { KindRuntime } from './runtime.js'

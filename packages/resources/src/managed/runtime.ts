@@ -6,12 +6,13 @@ import { unionOf } from '../definition/openapi.js'
 import { type FoundNode, fieldsBelow, type Node } from '../definition/schema.js'
 import { type Budgets, unlimited } from '../external/budget.js'
 import { Listing } from '../external/listing.js'
+import { ObjectMemory } from '../memory/object-memory.js'
 import { SecretUsers } from '../memory/secret-users.js'
 import { SelfWrites } from '../memory/self-writes.js'
 import { type Surroundings, UsageTracker } from '../providerconfig/use.js'
 import type { EventReporter } from '../status/events.js'
 import type { Decision } from './decide.js'
-import { ObjectMemory, ReservedNames } from './object-memory.js'
+import { newObjectState, type ObjectState, ReservedNames } from './object-state.js'
 import type { Gathered } from './observe/gather.js'
 import { Subscriptions } from './observe/subscriptions.js'
 import { ReservationMemory } from './ownership/reservation-memory.js'
@@ -97,7 +98,7 @@ export interface KindRuntime extends Required<Omit<ManagedOptions, 'features' | 
   /** Tells us from others who look after the same kind. */
   readonly id: string
   /** All that this process remembers of single objects. */
-  readonly memory: ObjectMemory
+  readonly memory: ObjectMemory<ObjectState>
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
@@ -134,7 +135,15 @@ export function kindRuntimeFor(kind: ManagedKind, options: ManagedOptions): Kind
   return {
     kind,
     id: randomBytes(5).toString('hex'),
-    memory: new ObjectMemory([secretUsers, subscriptions, reservedNames, reservations, listing, usages, counted]),
+    memory: new ObjectMemory(newObjectState, [
+      secretUsers,
+      subscriptions,
+      reservedNames,
+      reservations,
+      listing,
+      usages,
+      counted,
+    ]),
     client: options.client,
     api: options.api ?? options.client,
     events: options.events ?? { event: () => {} },

@@ -10,7 +10,7 @@ import {
   type ResourceType,
 } from '@crosstie/kube'
 import { LAST_APPLIED } from '@crosstie/kube/patch'
-import { lateInitManager } from '../managed/act.js'
+import { lateInitManager } from '../managed/late-initialization.js'
 import { referenceManager } from '../managed/references.js'
 import type { PlannedResource } from './document.js'
 

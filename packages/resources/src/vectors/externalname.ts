@@ -1,7 +1,7 @@
 import type { KubeObject } from '@crosstie/kube'
 import { publishConnection, type Secret, secretType } from '../connection/publish.js'
 import { s } from '../definition/schema.js'
-import { emptyFields } from '../managed/observe/difference.js'
+import { emptyFields } from '../managed/late-initialization.js'
 import {
   annotations,
   createdWithin,

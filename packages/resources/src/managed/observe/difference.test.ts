@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { s } from '../../definition/schema.js'
-import { changedValues, differencesOf, emptyFields, leaveAlone, mergeInit } from './difference.js'
+import { emptyFields } from '../late-initialization.js'
+import { changedValues, differencesOf, leaveAlone, mergeInit } from './difference.js'
 
 const { node } = s.object({
   size: s.optional(s.integer()),

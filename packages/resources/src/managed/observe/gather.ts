@@ -6,6 +6,7 @@ import { createInDoubt, findLost, identityTags, nameOnlyByToken, tagsFor } from 
 import type { ManagedFacts } from '../decide.js'
 import { type AggregateState, aggregateStateOf } from '../delete/orphaned-member.js'
 import { callExternal } from '../external-call.js'
+import { emptyFields } from '../late-initialization.js'
 import { type Identified, identify, isNameDoubtful } from '../ownership/external-name.js'
 import { describeForeign, isAdopted, isForeign } from '../ownership/ownership.js'
 import { withOwnershipTags } from '../ownership/ownership-tags.js'
@@ -13,7 +14,7 @@ import { failure, isInSync, type Reconciliation, type Values } from '../reconcil
 import { rotatedSecrets } from '../secrets/rotation.js'
 import { withSensitiveValues } from '../secrets/secrets.js'
 import { type RemovedKey, removedKeys } from '../update/applied-keys.js'
-import { differencesOf, emptyFields, leaveAlone } from './difference.js'
+import { differencesOf, leaveAlone } from './difference.js'
 
 /** All that was found out in a turn. */
 export interface Gathered {
@@ -238,3 +239,6 @@ function isImmutable({ runtime }: Reconciliation, path: string): boolean {
   }
   return false
 }
+
+export const observedIn = (observed: Observed): { observed?: Values } =>
+  observed.exists ? { observed: observed.atProvider } : {}

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@crosstie/kube'
+import type { ObjectIndex } from '../memory/object-memory.js'
 import type { Unresolved } from './runtime.js'
 import type { Corrections } from './update/update-loop.js'
 
@@ -20,54 +20,15 @@ export interface ObjectState {
   corrections: Corrections | undefined
 }
 
-/** An index over many objects, which drops what it holds for one of them. */
-export interface ObjectIndex {
-  forget(uid: string): void
-}
-
-/**
- * The one owner of per-object memory. `drop` removes the state of an object and its entries in every index. It is called when
- * the object is gone, whatever its finalizers were.
- */
-export class ObjectMemory {
-  readonly #states = new Map<string, ObjectState>()
-  readonly #indexes: readonly ObjectIndex[]
-
-  constructor(indexes: readonly (ObjectIndex | undefined)[] = []) {
-    this.#indexes = indexes.filter((index) => index !== undefined)
-  }
-
-  /** The state of the object, created when it is first asked for. */
-  of({ metadata: { uid = '' } }: KubeObject): ObjectState {
-    let state = this.#states.get(uid)
-    if (!state) {
-      state = {
-        creating: 0,
-        refused: 0,
-        touched: 0,
-        unresolved: undefined,
-        sent: undefined,
-        externalName: '',
-        corrections: undefined,
-      }
-      this.#states.set(uid, state)
-    }
-    return state
-  }
-
-  *unresolved(): Iterable<Unresolved> {
-    for (const { unresolved } of this.#states.values()) if (unresolved) yield unresolved
-  }
-
-  drop(uid: string): void {
-    this.#states.delete(uid)
-    for (const index of this.#indexes) index.forget(uid)
-  }
-
-  get size(): number {
-    return this.#states.size
-  }
-}
+export const newObjectState = (): ObjectState => ({
+  creating: 0,
+  refused: 0,
+  touched: 0,
+  unresolved: undefined,
+  sent: undefined,
+  externalName: '',
+  corrections: undefined,
+})
 
 /** External names that objects of this process are about to use: two objects must not take the same one. */
 export class ReservedNames implements ObjectIndex {

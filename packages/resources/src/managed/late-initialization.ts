@@ -1,0 +1,72 @@
+import { getOwn, isObject, type Json } from '@crosstie/kube'
+import { type Node, referenceFields } from '../definition/schema.js'
+import { applyOwn } from './ownership/field-ownership.js'
+import { type Reconciliation, step, type Values } from './reconciliation.js'
+
+const none: Values = {}
+
+export const lateInitManager = 'managed.crossplane.io/late-initializer'
+
+export async function lateInitialize(reconciliation: Reconciliation, fill: Values): Promise<void> {
+  const failure = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
+  // The apply has no resourceVersion, so a conflict does not mean that another writer was faster.
+  await step({ ...failure, evenConflicts: true }, async () => {
+    reconciliation.managed = await applyOwn(reconciliation, lateInitManager, { forProvider: fill })
+  })
+}
+
+/**
+ * The fields of forProvider that are empty and that the provider chose: what
+ * late initialization fills in (MR6), as values below forProvider. Left alone
+ * are identifiers, maps that others share, lists within objects of lists,
+ * fields that a reference will give, and fields that initProvider gave, as
+ * those were meant for the creation only.
+ */
+export function emptyFields(
+  node: Node,
+  forProvider: Values,
+  initProvider: Values | undefined,
+  observed: Values,
+): Values {
+  const fill: Record<string, unknown> = {}
+  for (const name in node.fields) {
+    const field = node.fields[name]!
+    const is = observed[name]
+    if (is === undefined || is === null || field.identifier || field.sensitive || field.shared) continue
+    if (field.lateInitialize === false) continue
+    const has = forProvider[name]
+    const init = initProvider?.[name]
+    if (field.type === 'object' && isObject(is)) {
+      const inner = emptyFields(field, isObject(has) ? has : none, isObject(init) ? init : undefined, is)
+      if (Object.keys(inner).length > 0) fill[name] = inner
+    } else if (has === undefined && init === undefined && !givenByReference(name, field, forProvider)) {
+      const value = configurable(field, is as Json)
+      if (value !== undefined) fill[name] = value
+    }
+  }
+  return fill
+}
+
+function givenByReference(name: string, field: Node, forProvider: Values): boolean {
+  if (!field.reference) return false
+  const { ref, selector } = referenceFields(name, field)
+  return forProvider[ref] !== undefined || forProvider[selector] !== undefined
+}
+
+/** Only what the schema lets a user set: providers report more. */
+function configurable(node: Node, value: Json): Json | undefined {
+  if (node.type === 'list' && Array.isArray(value)) {
+    // An empty list says nothing that an absent one does not.
+    return value.length > 0 ? value.map((item) => configurable(node.items!, item) ?? null) : undefined
+  }
+  if (node.type === 'object' && isObject(value)) {
+    const entries = Object.entries(node.fields ?? {}).flatMap(([name, field]) => {
+      const inner = getOwn(value, name)
+      return inner === undefined || inner === null || field.sensitive
+        ? []
+        : [[name, configurable(field, inner as Json)]]
+    })
+    return Object.fromEntries(entries) as Json
+  }
+  return value
+}
