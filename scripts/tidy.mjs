@@ -5,6 +5,7 @@ import { cyclesOf } from './cycles.mjs'
 import { decisionComplaints } from './decisions.mjs'
 import { kindBranchComplaints } from './kind-branches.mjs'
 import { layers, mayImport, mayImportRoom, rooms } from './layers.mjs'
+import { providerApiComplaints } from './provider-api.mjs'
 import { PAGE as REASONS_PAGE, reasonComplaints } from './reasons.mjs'
 import { requirementComplaints } from './requirements.mjs'
 import { versionComplaints } from './set-version.mjs'
@@ -19,11 +20,13 @@ for (const folder of folders) {
   for (const file of sourceFiles(folder)) checkFile(folder, file)
 }
 for (const folder of Object.keys(rooms)) checkRooms(folder)
+checkStatusWriter()
 for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pagesBelow('docs')])
   checkLinks(page)
 complaints.push(...decisionComplaints())
 complaints.push(...requirementComplaints())
 complaints.push(...versionComplaints())
+complaints.push(...providerApiComplaints())
 complaints.push(...wordComplaints())
 complaints.push(...kindBranchComplaints())
 for (const file of staleSlowFiles()) complaints.push(`scripts/suites.mjs: SLOW names ${file}, which does not exist`)
@@ -70,6 +73,16 @@ function checkRooms(folder) {
     ]),
   )
   for (const cycle of cyclesOf(edges)) complaints.push(`${folder}: folders import in a circle: ${cycle.join(' → ')}`)
+}
+
+/** Only packages/resources/src/status writes the status of objects. */
+function checkStatusWriter() {
+  const folder = 'packages/resources'
+  for (const file of sourceFiles(folder)) {
+    if (/\.test\.ts$|\/src\/(status|testing|vectors)\//.test(file)) continue
+    if (/subresource: 'status'/.test(readFileSync(file, 'utf8')))
+      complaints.push(`${file}: writes a status. Use writeStatus of packages/resources/src/status/write.ts`)
+  }
 }
 
 /** The reference page of a kind must be what its definition says. Only known once it is built. */

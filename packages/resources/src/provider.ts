@@ -1,21 +1,19 @@
-// For those who write a provider.
+// The API for authors of providers. packages/resources/provider.api.md lists it; `npm run check` compares the two.
 
 export type { Controller, Next } from '@crosstie/controller'
-export type { CountChange, TrackChanges } from './definition/change-count.js'
+export type { CountChange } from './definition/change-count.js'
 export {
   type Binding,
-  type ClaimDefinition,
   type ClaimKind,
   type Configuring,
   defineBinding,
   defineClaim,
 } from './definition/claim.js'
 export { bucket, kubernetesCluster, mysqlInstance, postgresqlInstance, redisCluster } from './definition/claim-kinds.js'
-export type { Section, VersionConversion } from './definition/conversion/convert.js'
-export type { Follow } from './definition/external.js'
 export {
   AlreadyExistsError,
   absent,
+  type Calls,
   type ConnectionDetails,
   type CreateCall,
   type Created,
@@ -29,19 +27,13 @@ export {
   present,
   ThrottledError,
   type UpdateCall,
-  type Updated,
 } from './definition/external.js'
 export {
-  type AtProviderOf,
   type ConnectContext,
   defineManaged,
-  type KindVersion,
-  type ListCall,
-  type ManagedDefinition,
   type ManagedKind,
   type Permissions,
 } from './definition/managed.js'
-export { DefinitionError } from './definition/patterns.js'
 export {
   defineProvider,
   type KindFailure,

@@ -1,4 +1,5 @@
 import { type Condition, equal, groupResource, isAlreadyExists, isConflict, type KubeObject } from '@crosstie/kube'
+import { forEachLimited } from '../concurrency.js'
 import { readConnection, writeConnection } from '../connection/copy.js'
 import { aggregateType } from '../definition/aggregate.js'
 import type { Binding } from '../definition/claim.js'
@@ -32,7 +33,7 @@ import { mergeConnections } from './merge-connections.js'
 import { attempts, memberName } from './names.js'
 import { affixesOf, type For, managedFor } from './provision.js'
 import { isReady, isReconciled, nameRefused, whyNotAllReady } from './readiness.js'
-import { type BindingRuntime, change, forEachLimited, report, setPhase } from './runtime.js'
+import { type BindingRuntime, change, REQUESTS_MAX, report, setPhase } from './runtime.js'
 import { refuseTakenNames } from './taken-names.js'
 
 export interface Convergence {
@@ -134,7 +135,7 @@ async function provisionMembers(
     wanted.map(({ contribution: { binding }, at }) => ({ binding, object: at(0) })),
   )
   const made: Member[] = []
-  await forEachLimited(wanted, async ({ contribution: { binding }, at }) => {
+  await forEachLimited(wanted, REQUESTS_MAX, async ({ contribution: { binding }, at }) => {
     made.push({ binding, object: await createMember(runtime, aggregate, binding.managed.type, at, signal) })
   })
   const described = made.map(
@@ -183,7 +184,7 @@ async function bindMembers(
 ): Promise<readonly Member[]> {
   const members = matched.filter(({ object }) => isMemberOf(object, aggregate))
   const free = matched.filter(({ object }) => isFree(object))
-  await forEachLimited(free, async ({ binding, object }) => {
+  await forEachLimited(free, REQUESTS_MAX, async ({ binding, object }) => {
     try {
       const spec = { aggregateRef: referenceTo(aggregate) }
       members.push({ binding, object: await change(runtime, binding.managed.type, object, { spec }, signal) })
@@ -226,7 +227,7 @@ async function reportProgress(
   conflicts: Awaited<ReturnType<typeof publish>>,
   signal: AbortSignal,
 ): Promise<Convergence> {
-  await forEachLimited(members, async ({ binding, object }) => {
+  await forEachLimited(members, REQUESTS_MAX, async ({ binding, object }) => {
     const phase = phaseFor(isReady(object), object)
     if (phase === 'Unbindable' && (isYoung(runtime, object) || !isReconciled(object))) return
     if (phase === 'Bound' && phaseOf(object) !== 'Bound') {

@@ -1,5 +1,6 @@
 import type { Next } from '@crosstie/controller'
 import { type Condition, ignoring, isConflict, isNotFound, type KubeObject, type ObjectKey } from '@crosstie/kube'
+import { forEachLimited } from '../concurrency.js'
 import { aggregateType } from '../definition/aggregate.js'
 import type { Binding } from '../definition/claim.js'
 import {
@@ -21,7 +22,7 @@ import { departure } from './deletion-order.js'
 import { entriesFor, isMemberOf, type Member, matching, memberId, needsOf } from './members.js'
 import type { AggregateDeletion } from './memory.js'
 import { whyNotReady } from './readiness.js'
-import { type BindingRuntime, change, forEachLimited, report, setPhase } from './runtime.js'
+import { type BindingRuntime, change, REQUESTS_MAX, report, setPhase } from './runtime.js'
 
 /**
  * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
@@ -54,10 +55,12 @@ async function takeApart(runtime: BindingRuntime, aggregate: KubeObject, signal:
   )
   await forEachLimited(
     plan.kept.map((id) => byId.get(id)!),
+    REQUESTS_MAX,
     async (member) => retain(runtime, aggregate, member, signal),
   )
   await forEachLimited(
     plan.now.map((id) => byId.get(id)!),
+    REQUESTS_MAX,
     async (member) => remove(runtime, member, signal),
   )
 
@@ -123,7 +126,7 @@ async function membersOf(
   const unseen = [...members].filter(([id]) => !ids.has(id))
   for (const { object, binding } of found) members.set(memberId(object), binding)
   const more: Member[] = []
-  await forEachLimited(unseen, async ([id, binding]) => {
+  await forEachLimited(unseen, REQUESTS_MAX, async ([id, binding]) => {
     const object = await readMember(runtime, binding, id, since, signal)
     if (object && isMemberOf(object, aggregate)) more.push({ binding, object })
     else members.delete(id)

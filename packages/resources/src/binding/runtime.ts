@@ -2,25 +2,25 @@ import {
   type Client,
   type Clock,
   type Condition,
-  conditionsOf,
-  equal,
   groupResource,
   type Json,
   type KubeObject,
   type ResourceType,
-  setConditions,
   systemClock,
-  timestamp,
 } from '@crosstie/kube'
 import { aggregateType } from '../definition/aggregate.js'
 import type { Binding, ClaimKind } from '../definition/claim.js'
 import { ObjectMemory } from '../memory/object-memory.js'
 import { SecretUsers } from '../memory/secret-users.js'
 import { SelfWrites } from '../memory/self-writes.js'
-import { bindingManager, keyOf, type Reference, refersTo } from '../metadata/binding.js'
+import { bindingManager, keyOf, phaseOf, type Reference, refersTo } from '../metadata/binding.js'
 import type { EventReporter } from '../status/events.js'
+import { forGeneration, patchStatus, writeStatus } from '../status/write.js'
 import { type Find, findOn } from './find.js'
 import { type AggregateState, BoundAggregates, newAggregateState, WaitingClaims } from './memory.js'
+
+/** How many requests a reconciliation sends to the API server at a time. */
+export const REQUESTS_MAX = 16
 
 export interface ClaimOptions {
   readonly client: Client
@@ -105,31 +105,18 @@ export function bindableType(runtime: BindingRuntime, reference: Reference): Res
     .type
 }
 
-/**
- * Writes the status if it says anything new, from the revision that was read.
- * The object as it is then.
- */
+/** Writes the status and remembers the write. Returns the object as it was written, or the same object if nothing changed. */
 export async function report(
   runtime: BindingRuntime,
   type: ResourceType,
   object: KubeObject,
   fields: Readonly<Record<string, unknown>>,
-  said: readonly Condition[],
+  conditions: readonly Condition[],
   signal: AbortSignal,
 ): Promise<KubeObject> {
-  const old = (object['status'] ?? {}) as Readonly<Record<string, unknown>>
-  const held = conditionsOf(object)
-  const wanted = said.map((condition) => ({ ...condition, observedGeneration: object.metadata.generation }))
-  const set = setConditions(held, ...(wanted as Condition[]))
-  const same = Object.entries(fields).every(([name, value]) => equal(value, old[name]))
-  if (set === held && same) return object
-  const lastTransitionTime = timestamp(runtime.clock.now())
-  const conditions = set.map((condition) =>
-    wanted.includes(condition as never) ? { ...condition, lastTransitionTime } : condition,
-  )
-  const status = { ...old, ...fields, conditions }
-  const written = await runtime.client.update(type, { ...object, status }, { subresource: 'status', signal })
-  runtime.selfWrites.add(written)
+  const change = { fields, conditions: forGeneration(object, conditions) }
+  const written = await writeStatus(runtime.client, type, object, change, { now: runtime.clock.now(), signal })
+  if (written !== object) runtime.selfWrites.add(written)
   return written
 }
 
@@ -141,10 +128,7 @@ export async function setPhase(
   phase: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const status = object['status'] as { bindingPhase?: string } | undefined
-  if (status?.bindingPhase === phase) return
-  const patch = { status: { bindingPhase: phase } }
-  await runtime.client.patch(type, keyOf(object), { type: 'merge', patch }, { subresource: 'status', signal })
+  if (phaseOf(object) !== phase) await patchStatus(runtime.client, type, keyOf(object), { bindingPhase: phase }, signal)
 }
 
 /** Changes an object from the revision that was read: a conflict if somebody wrote in between. */
@@ -162,17 +146,4 @@ export async function change(
   const written = await runtime.client.patch(type, keyOf(object), { type: 'merge', patch: whole }, options)
   runtime.selfWrites.add(written)
   return written
-}
-
-/** Runs something for each, a few at once. */
-export async function forEachLimited<T>(
-  items: readonly T[],
-  run: (item: T) => Promise<void>,
-  atOnce = 16,
-): Promise<void> {
-  const rest = items.values()
-  const worker = async () => {
-    for (const item of rest) await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
 }

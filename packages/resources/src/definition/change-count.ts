@@ -1,4 +1,4 @@
-/** Called before each request that changes something outside. */
+/** A function that a provider calls before each request that changes an external resource. */
 export type CountChange = () => void
 
 /** Promises that every request of this reconciliation that changes something is counted. */

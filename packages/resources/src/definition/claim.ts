@@ -33,7 +33,7 @@ export interface ClaimDefinition<F extends Fields> {
 
 type Details = Readonly<Record<string, string>>
 
-/** A kind of claim, ready to be served and bound. */
+/** A kind of claim: what applications ask for, such as a PostgreSQL instance. */
 export interface ClaimKind {
   readonly type: ResourceType
   readonly parameters: Node
@@ -55,7 +55,11 @@ const claimFields: Readonly<Record<string, JSONSchemaProps>> = {
   },
 }
 
-/** A kind of claim from its one definition. */
+/**
+ * Defines a kind of claim. Most providers use the predefined ones instead, such as `bucket` and `postgresqlInstance`.
+ *
+ * @throws DefinitionError if a field of the definition is not valid
+ */
 export function defineClaim<F extends Fields>(definition: ClaimDefinition<F>): ClaimKind {
   const { group, version, kind, parameters } = definition
   const type = { group, version, kind, resource: definition.plural ?? pluralOf(kind), namespaced: true }
@@ -106,8 +110,8 @@ function claimCrd<F extends Fields>(type: ResourceType, definition: ClaimDefinit
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * That a kind of managed resource may meet a kind of claim, and how. Nobody
- * acts on a combination that nobody registered.
+ * States that a managed kind can satisfy a kind of claim, and how the managed resource is configured. Combinations without a
+ * binding are ignored.
  */
 export interface Binding {
   readonly claim: ClaimKind
@@ -126,6 +130,7 @@ export interface Binding {
   externalName?(given: Configuring): string | undefined
 }
 
+/** The input of `configure`: the claim, its class and their values. */
 export interface Configuring {
   readonly claim: KubeObject
   readonly class: KubeObject
@@ -135,7 +140,23 @@ export interface Configuring {
   readonly forProvider: Values
 }
 
-/** Registers a combination. Without `configure` the class alone decides. */
+/**
+ * Defines a binding. Without `configure`, the managed resource has exactly the values of the class.
+ *
+ * @example
+ * ```ts
+ * import { bucket, defineBinding, type ManagedKind } from '@crosstie/resources/provider'
+ *
+ * declare const bucketKind: ManagedKind
+ *
+ * export const binding = defineBinding({
+ *   claim: bucket,
+ *   managed: bucketKind,
+ *   role: 'main',
+ *   configure: ({ forProvider }) => ({ ...forProvider, versioned: true }),
+ * })
+ * ```
+ */
 export function defineBinding(
   given: Omit<Binding, 'role' | 'configure'> & Partial<Pick<Binding, 'role' | 'configure'>>,
 ): Binding {

@@ -1,62 +1,81 @@
 import type { Condition, Json, KubeObject } from '@crosstie/kube'
 
-/** Values to reach an external resource with, by key. They only ever go into a Secret. */
+/** Connection details of an external resource, by key. They are written to a Secret and nowhere else. */
 export type ConnectionDetails = Readonly<Record<string, string | undefined>>
 
-/** An external resource that is there, as raw as the provider reports it. */
+/** An external resource that exists, as the provider reports it. */
 export interface Present<A = Readonly<Record<string, Json>>> {
   readonly exists: true
-  /** How the provider knows it. Absent: by the name it was looked for. */
+  /** The external name. Defaults to the name that was observed. */
   readonly externalName?: string
-  /** All that the provider reports, parameters included; a field that it does not report is absent. */
+  /** All fields that the provider reports, including parameters. Fields that it does not report are absent. */
   readonly atProvider: A
-  /** Can it be used? A condition says more. Absent: nothing is said. */
+  /** Whether the resource can be used, or the condition Ready itself. Absent: the condition is not changed. */
   readonly ready?: boolean | Condition
   readonly connection?: ConnectionDetails
-  /** Only for kinds that must compare by themselves: true or false settles the comparison. */
+  /** The result of the comparison, for kinds that compare by themselves. */
   readonly upToDate?: boolean
-  /** Likewise, with the fields: where it differs, in words of the schema. None: it is as wanted. */
+  /** The differences, for kinds that compare by themselves. An empty list means that the resource is in sync. */
   readonly differences?: readonly Difference[]
-  /** Differences beside those of the fields, which only the kind can see: a password that no longer fits. */
+  /** Differences that only the kind can detect, in addition to those of the fields: a password that is no longer valid. */
   readonly alsoDiffers?: readonly Difference[]
-  /** When it was made, if the provider says: helps to find a resource whose name was lost. */
+  /** The creation time, if the provider reports it. Helps to find a resource whose name was lost. */
   readonly createdAt?: string
 }
 
-/** What a list tells of one resource, to which an object may add what it alone knows. */
+/** One resource in the result of `list`. */
 export interface Listed<A = Readonly<Record<string, Json>>, P = object> extends Present<A> {
-  /** What a look at this resource for this object would tell. Absent: the same for every object. */
+  /** Returns what `observe` would return for an object with these parameters. Absent: the same for every object. */
   complete?(forProvider: P): Present<A>
 }
 
+/** An external resource that does not exist. */
 export interface Absent {
   readonly exists: false
-  /** What can be said already of how it will be reached. */
+  /** Connection details that are already known. */
   readonly connection?: ConnectionDetails
 }
 
+/** The result of `observe`. Create it with `present` or `absent`. */
 export type Observed<A = Readonly<Record<string, Json>>> = Present<A> | Absent
 
+/** The result of `observe` for a resource that does not exist. */
 export const absent: Absent = { exists: false }
 
+/**
+ * Returns the result of `observe` for a resource that exists.
+ *
+ * @example
+ * ```ts
+ * import { present } from '@crosstie/resources/provider'
+ *
+ * export const observed = present({
+ *   externalName: 'bucket-1',
+ *   atProvider: { region: 'eu-1', versioned: true },
+ *   ready: true,
+ *   connection: { endpoint: 'https://bucket-1.example.org' },
+ * })
+ * ```
+ */
 export function present<A>(found: Omit<Present<A>, 'exists'>): Present<A> {
   return { exists: true, ...found }
 }
 
-/** What the provider answered to a create. */
+/** The result of `create`. */
 export interface Created<A = Readonly<Record<string, Json>>> {
   /** The name that the provider assigned. */
   readonly externalName?: string | undefined
   readonly connection?: ConnectionDetails
-  /** What is there now, when the answer says it all: saves the observe that would follow. */
+  /** The resource as it is now, if the response contains all of it. Saves one call of `observe`. */
   readonly observed?: Present<A>
 }
 
+/** The result of `update`. */
 export interface Updated {
   readonly connection?: ConnectionDetails
 }
 
-/** One field on which the spec and the external resource differ. */
+/** One field in which the external resource differs from the spec. */
 export interface Difference {
   /** Below forProvider: `scalingConfig.desiredSize`, `tags.team`. */
   readonly path: string
@@ -64,7 +83,20 @@ export interface Difference {
   readonly observed: Json | undefined
 }
 
-/** The provider says that we ask too much. Slows down everything that uses the same credentials. */
+/**
+ * The provider rejected a request because of a rate limit. All calls with the same credentials are slowed down.
+ *
+ * @example
+ * ```ts
+ * import { ThrottledError } from '@crosstie/resources/provider'
+ *
+ * export function check(response: Response): void {
+ *   if (response.status !== 429) return
+ *   const retryAfterSeconds = Number(response.headers.get('retry-after') ?? 1)
+ *   throw new ThrottledError('too many requests', { retryAfterSeconds })
+ * }
+ * ```
+ */
 export class ThrottledError extends Error {
   override readonly name = 'ThrottledError'
   readonly retryAfterSeconds: number | undefined
@@ -75,12 +107,12 @@ export class ThrottledError extends Error {
   }
 }
 
-/** A create found that the name is taken. */
+/** `create` failed because a resource with this name already exists. */
 export class AlreadyExistsError extends Error {
   override readonly name = 'AlreadyExistsError'
 }
 
-/** A create made the resource, under this name, but did not finish. */
+/** `create` created the resource with this name, but did not complete it. The next reconciliation updates it. */
 export class PartialCreateError extends Error {
   override readonly name = 'PartialCreateError'
 
@@ -93,46 +125,49 @@ export class PartialCreateError extends Error {
   }
 }
 
-/** What every function of a kind is given. */
+/** The input of every function of a kind. */
 export interface ExternalCall<P, C> {
   readonly client: C
-  /** The object that stands for the external resource. */
+  /** The managed resource. */
   readonly managed: KubeObject
   readonly externalName: string
-  /** With references and sensitive values filled in. */
+  /** The parameters, with resolved references and sensitive values. */
   readonly forProvider: P
   readonly signal: AbortSignal
 }
 
+/** The input of `observe`. */
 export interface ObserveCall<P, C> extends ExternalCall<P, C> {
   /**
-   * Only while the external name is unknown and a create may have happened:
-   * what an interrupted create tagged the resource with. A kind that has tags
-   * and no list must find it by them; its name is then the sight's.
+   * Set while the external name is unknown and an interrupted create may have created the resource: the tags that `create`
+   * set. A kind with tags and without `list` finds the resource by them and returns its `externalName`.
    */
   readonly tags?: Readonly<Record<string, string>>
-  /** Paths below forProvider that updates leave alone (INI5): for kinds that report differences themselves. */
+  /** Paths below forProvider that updates do not change (INI5), for kinds that compare by themselves. */
   readonly ignoreChanges?: readonly string[]
 }
 
+/** The input of `create`. */
 export interface CreateCall<P, C> extends ExternalCall<P, C> {
-  /** The same for every attempt to make this resource, and for no other. */
+  /** An idempotency token. It is the same for all attempts to create this resource, and differs between resources. */
   readonly token: string
-  /** The tags it must carry: the spec's and those that let us know our own. */
+  /** The tags to set: those of the spec and the ownership tags. */
   readonly tags: Readonly<Record<string, string>>
 }
 
+/** The type with all fields optional, at every level. */
 export type DeepPartial<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T
 
+/** The input of `update`. */
 export interface UpdateCall<P, C> extends ExternalCall<P, C> {
-  /** Of forProvider, only what differs; maps and lists as a whole. */
+  /** The fields of forProvider that differ. Maps and lists are complete. */
   readonly changed: DeepPartial<P>
   readonly differences: readonly Difference[]
-  /** Keys to take out of shared maps, by the map's path (`{ tags: ['team'] }`): ours once, and wanted no longer. */
+  /** Keys to remove from shared maps, by the path of the map: `{ tags: ['team'] }`. */
   readonly removed: Readonly<Record<string, readonly string[]>>
   readonly tags: Readonly<Record<string, string>>
 }
@@ -144,3 +179,26 @@ export interface UpdateCall<P, C> extends ExternalCall<P, C> {
  * all of them end with the object or its controller.
  */
 export type Follow = (topics: readonly string[], subscribe: (topic: string, changed: () => void) => () => void) => void
+
+/**
+ * The inputs of the functions of a kind, derived from its parameters and its client.
+ *
+ * @example
+ * ```ts
+ * import { type Calls, type Infer, s } from '@crosstie/resources/provider'
+ *
+ * const parameters = s.object({ region: s.string({ doc: 'The region.' }) })
+ * type BucketCalls = Calls<Infer<typeof parameters>, Map<string, string>>
+ *
+ * export async function create({ client, externalName, forProvider }: BucketCalls['create']) {
+ *   client.set(externalName, forProvider.region)
+ *   return {}
+ * }
+ * ```
+ */
+export interface Calls<P, C> {
+  readonly observe: ObserveCall<P, C>
+  readonly create: CreateCall<P, C>
+  readonly update: UpdateCall<P, C>
+  readonly delete: ExternalCall<P, C>
+}

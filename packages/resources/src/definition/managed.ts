@@ -22,7 +22,7 @@ import type { ProviderConfigKind, ProviderConfiguration } from './provider-confi
 import { type QueryKind, queryKindOf } from './query.js'
 import type { Fields, KnownOf, Node, ObjectOf, ObjectSchema } from './schema.js'
 
-/** What a provider's author states of one kind of external resource. */
+/** The definition of one kind of external resource. */
 export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly group: string
   readonly version: string
@@ -106,6 +106,7 @@ export interface KindVersion extends VersionConversion {
 /** atProvider covers forProvider by construction (MR4), with nothing required. */
 export type AtProviderOf<F extends Fields, O extends Fields> = DeepPartial<ObjectOf<F>> & DeepPartial<ObjectOf<O>>
 
+/** The input of `connect`. */
 export interface ConnectContext {
   readonly managed: KubeObject
   /** Absent when the kind uses no ProviderConfig. */
@@ -186,8 +187,45 @@ export interface External<C> {
 }
 
 /**
- * A kind from its one definition. Throws a DefinitionError when the definition
- * breaks a pattern of managed resource APIs.
+ * Defines a kind of managed resource. CRD, validation rules, reference page and reconciler are derived from the definition.
+ * The types of all calls are derived from `parameters` and `observation`.
+ *
+ * @throws DefinitionError if the definition breaks a rule of managed resource APIs
+ *
+ * @example
+ * ```ts
+ * import { absent, defineManaged, present, s } from '@crosstie/resources/provider'
+ *
+ * const buckets = new Map<string, { region: string; versioned: boolean }>()
+ *
+ * export const bucketKind = defineManaged({
+ *   group: 'storage.example.org',
+ *   version: 'v1alpha1',
+ *   kind: 'Bucket',
+ *   doc: 'A place for files.',
+ *   parameters: s.object({
+ *     region: s.identifier(s.string({ doc: 'The region of the bucket.' })),
+ *     versioned: s.optional(s.boolean({ doc: 'Whether old versions of files are kept.' })),
+ *   }),
+ *   observation: s.object({}),
+ *   naming: 'user-chosen',
+ *   connect: () => buckets,
+ *   async observe({ client, externalName }) {
+ *     const found = client.get(externalName)
+ *     return found ? present({ atProvider: found, ready: true }) : absent
+ *   },
+ *   async create({ client, externalName, forProvider: { region, versioned = false } }) {
+ *     client.set(externalName, { region, versioned })
+ *     return {}
+ *   },
+ *   async update({ client, externalName, forProvider: { region, versioned = false } }) {
+ *     client.set(externalName, { region, versioned })
+ *   },
+ *   async delete({ client, externalName }) {
+ *     client.delete(externalName)
+ *   },
+ * })
+ * ```
  */
 export function defineManaged<F extends Fields, O extends Fields, C>(
   definition: ManagedDefinition<F, O, C>,

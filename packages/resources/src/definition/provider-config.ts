@@ -4,7 +4,7 @@ import { column, conditionsSchema, crd, objectSchema, referenceSchema } from './
 import { openApiOf } from './openapi.js'
 import type { Fields, ObjectSchema } from './schema.js'
 
-/** How a provider is reached: the kinds ProviderConfig and ProviderConfigUsage of one API group. */
+/** The kinds ProviderConfig and ProviderConfigUsage of one API group. */
 export interface ProviderConfigKind {
   readonly type: ResourceType
   /** Each says that one managed resource uses one ProviderConfig. */
@@ -32,7 +32,19 @@ export interface ProviderConfiguration {
 
 const credentialSources = ['None', 'Secret', 'Environment', 'Filesystem', 'InjectedIdentity'] as const
 
-/** The ProviderConfig kind of a provider, with fields of its own beside the credentials. */
+/**
+ * Defines the ProviderConfig kind of a provider, with fields in addition to the credentials.
+ *
+ * @example
+ * ```ts
+ * import { defineProviderConfig, s } from '@crosstie/resources/provider'
+ *
+ * export const providerConfig = defineProviderConfig({
+ *   group: 'example.org',
+ *   fields: s.object({ endpoint: s.optional(s.string({ doc: 'The URL of the API.' })) }),
+ * })
+ * ```
+ */
 export function defineProviderConfig<F extends Fields>(definition: {
   readonly group: string
   readonly version?: string

@@ -4,7 +4,7 @@ import type { Binding, ClaimKind } from './claim.js'
 import type { ManagedKind } from './managed.js'
 import { checkTogether } from './patterns.js'
 
-/** What a package of kinds brings to a control plane. Its module exports it as `provider`. */
+/** A package of kinds for a control plane. The module of a provider exports it as `provider`. */
 export interface Provider {
   /** What people choose it by: `aws`, `sql`. */
   readonly name: string
@@ -88,6 +88,7 @@ export interface ProviderRight {
   readonly resourceNames?: readonly string[]
 }
 
+/** The surroundings that a provider starts in. */
 export interface ProviderHost {
   readonly client: Client
   /** A folder for this provider alone; it may not exist yet. */
@@ -97,11 +98,30 @@ export interface ProviderHost {
   readonly signal: AbortSignal
 }
 
+/** A server or other resource that a provider started. It is disposed of when the control plane stops. */
 export interface StartedProvider extends AsyncDisposable {
-  /** One line for people: what was started where. */
+  /** One line that says what was started, and where. */
   readonly summary: string
 }
 
+/**
+ * Checks that the kinds of a provider fit together and returns the provider.
+ *
+ * @throws DefinitionError if two kinds of the provider contradict each other
+ *
+ * @example
+ * ```ts
+ * import { defineProvider, type ManagedKind } from '@crosstie/resources/provider'
+ *
+ * declare const bucketKind: ManagedKind
+ *
+ * export const provider = defineProvider({
+ *   name: 'example',
+ *   summary: 'Buckets of example.org',
+ *   kinds: [bucketKind],
+ * })
+ * ```
+ */
 export function defineProvider(provider: Provider): Provider {
   checkTogether(provider.kinds)
   return provider

@@ -1,9 +1,8 @@
 import type { Json, JsonObject, ResourceType } from '@crosstie/kube'
 
 /**
- * The words in which a provider's author states the fields of a kind. One
- * statement gives the TypeScript type of the parameters, the CRD, the rules,
- * the page and everything that the reconciler must know of a field.
+ * The schema of one field of a kind. The TypeScript type of the parameters, the CRD, its validation rules, the reference page
+ * and the behavior of the reconciler for the field are derived from it.
  */
 export interface Schema<T = unknown, Optional extends boolean = boolean, Identifier extends boolean = boolean> {
   readonly node: Node
@@ -100,9 +99,21 @@ type StringLimits = Pick<Limits, 'pattern' | 'format' | 'minLength' | 'maxLength
 type NumberLimits = Pick<Limits, 'minimum' | 'maximum'>
 type ListLimits = Pick<Limits, 'minItems' | 'maxItems'>
 
+/** Named fields of an object. */
 export type Fields = Readonly<Record<string, Schema>>
 
-/** The value that a schema describes. */
+/**
+ * The TypeScript type of the values that a schema describes.
+ *
+ * @example
+ * ```ts
+ * import { type Infer, s } from '@crosstie/resources/provider'
+ *
+ * const parameters = s.object({ region: s.string({ doc: 'The region.' }) })
+ * const value: Infer<typeof parameters> = { region: 'eu-1' }
+ * console.log(value.region)
+ * ```
+ */
 export type Infer<S> = S extends { readonly is?: { readonly value: infer T } } ? T : never
 
 type IsOptional<S> = S extends { readonly is?: { readonly optional: true } } ? true : false
@@ -123,6 +134,7 @@ export type KnownOf<F extends Fields> = Flat<
   }
 >
 
+/** The schema of an object with named fields. */
 export interface ObjectSchema<F extends Fields> extends Schema<ObjectOf<F>, false, false> {
   readonly fields: F
 }
@@ -156,7 +168,20 @@ function make<T>(type: NodeType, options: FieldOptions<never>, rest: Partial<Nod
   }
 }
 
-/** The schema builder. */
+/**
+ * Builds schemas of fields.
+ *
+ * @example
+ * ```ts
+ * import { s } from '@crosstie/resources/provider'
+ *
+ * export const parameters = s.object({
+ *   region: s.identifier(s.string({ doc: 'The region of the bucket.' })),
+ *   size: s.optional(s.integer({ doc: 'The size in GiB.' })),
+ *   tags: s.optional(s.map(s.string(), { shared: true, doc: 'Tags of the bucket.' })),
+ * })
+ * ```
+ */
 export const s = {
   string<const E extends string = string>(
     options: FieldOptions<string> & StringLimits & { readonly enum?: readonly E[] } = {},

@@ -2,15 +2,12 @@ import type { Next } from '@crosstie/controller'
 import {
   type Condition,
   conditionsOf,
-  equal,
   isConflict,
   isObject,
   type Json,
   type KubeObject,
   messageOf,
   sameCondition,
-  setConditions,
-  timestamp,
 } from '@crosstie/kube'
 import { ChangeCount } from '../definition/change-count.js'
 import type { Present } from '../definition/external.js'
@@ -27,6 +24,7 @@ import {
 } from '../metadata/metadata.js'
 import { conditions } from '../status/conditions.js'
 import { Redactor } from '../status/redact.js'
+import { type StatusChange, writeStatus } from '../status/write.js'
 import type { ObjectState } from './object-state.js'
 import type { AdoptionPolicy } from './ownership/ownership.js'
 import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './policy/policy.js'
@@ -253,35 +251,35 @@ export class Reconciliation {
   /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
   async report(...said: readonly Condition[]): Promise<void> {
     const { runtime, managed } = this
-    const old: Values = this.#status
     const held = conditionsOf(managed)
     const wanted = this.#conditions(said)
-    const set = setConditions(held, ...wanted)
     runtime.witness?.reported(this, wanted)
-    const sameSight = !this.#atProvider || equal(this.#atProvider, old['atProvider'])
-    if (set === held && sameSight && !this.request && this.#existenceIsReported()) return
-    const lastTransitionTime = timestamp(runtime.clock.now())
-    const status = {
-      ...this.#withExistence(old),
-      ...(sameSight ? {} : { atProvider: this.#atProvider }),
+    const fields = {
+      ...(this.#atProvider ? { atProvider: this.#atProvider } : {}),
       ...(this.request ? { lastHandledReconcileAt: this.request } : {}),
-      conditions: set.map((condition) =>
-        wanted.includes(condition)
-          ? { ...condition, lastTransitionTime: lasting(held, condition) ?? lastTransitionTime }
-          : condition,
-      ),
     }
+    const existence = this.#existenceIsReported() ? {} : { base: this.#withExistence(this.#status) }
+    const transitionTime = (condition: Condition) => lasting(held, condition)
+    // The report is still sent after the deadline of the reconciliation, since it may be about that.
+    const signal = this.signal.aborted ? AbortSignal.timeout(REPORT_MS) : this.signal
     try {
-      const written = { ...managed, status }
-      // A report is still written when the time for the work is up: that is what it is about then.
-      const signal = this.signal.aborted ? AbortSignal.timeout(REPORT_MS) : this.signal
-      this.managed = await runtime.client.update(runtime.kind.type, written, { subresource: 'status', signal })
+      const written = await this.#writeStatus({ fields, conditions: wanted, transitionTime, ...existence }, signal)
+      if (!written) return
       this.#notePruned()
       this.#measure(held)
     } catch (error) {
       if (isConflict(error)) throw error
       throw new Error(`cannot update managed resource status: ${messageOf(error)}`, { cause: error })
     }
+  }
+
+  async #writeStatus(change: StatusChange, signal: AbortSignal): Promise<boolean> {
+    const { runtime, managed } = this
+    const options = { now: runtime.clock.now(), signal }
+    const written = await writeStatus(runtime.client, runtime.kind.type, managed, change, options)
+    if (written === managed) return false
+    this.managed = written
+    return true
   }
 
   #existenceIsReported(): boolean {
@@ -300,13 +298,7 @@ export class Reconciliation {
   async recordExistence(existence: Existence): Promise<void> {
     this.know(existence)
     if (this.#existenceIsReported()) return
-    const { runtime, managed, signal } = this
-    const status = this.#withExistence(this.#status)
-    this.managed = await runtime.client.update(
-      runtime.kind.type,
-      { ...managed, status },
-      { subresource: 'status', signal },
-    )
+    await this.#writeStatus({ base: this.#withExistence(this.#status) }, this.signal)
   }
 
   /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */

@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '@crosstie/kube'
+import { forEachLimited } from '../concurrency.js'
 import type { ManagedKind } from '../definition/managed.js'
 import { fieldsBelow } from '../definition/schema.js'
 import { reconcile } from '../managed/reconcile.js'
@@ -67,7 +68,7 @@ export async function imagineAll(
   // Who refers to what is only planned yet has a value to refer to once that was imagined. Each round settles one at least.
   while (open.length > 0) {
     for (const { members, apart } of inOrderOfReference(open)) {
-      await forEach(members, apart ? 1 : (options.concurrency ?? CONCURRENCY), run)
+      await forEachLimited(members, apart ? 1 : (options.concurrency ?? CONCURRENCY), run)
     }
     const failed = open.filter(hasFailed)
     if (failed.length === open.length) break
@@ -178,13 +179,4 @@ function outcomeOf({ decision, synced }: ReconciliationRecord, steps: readonly S
   if (steps.length > 0) return 'adjust'
   if (synced?.reason === 'ReconcilePaused') return 'paused'
   return decision?.do === 'wait' ? 'wait' : 'none'
-}
-
-/** Some at a time, all in the end. */
-async function forEach<T>(items: readonly T[], atOnce: number, run: (item: T) => Promise<void>): Promise<void> {
-  const rest = items.values()
-  const worker = async () => {
-    for (const item of rest) await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
 }

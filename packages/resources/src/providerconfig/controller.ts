@@ -12,6 +12,7 @@ import {
 import type { ProviderConfigKind } from '../definition/provider-config.js'
 import { isDeleted, withFinalizer, withoutFinalizer } from '../metadata/metadata.js'
 import type { EventReporter } from '../status/events.js'
+import { writeStatus } from '../status/write.js'
 import { configSelector } from './use.js'
 
 export const inUseFinalizer = 'in-use.crossplane.io'
@@ -101,7 +102,5 @@ async function writeFinalizers(
 }
 
 async function writeUsers(client: Client, kind: ProviderConfigKind, config: KubeObject, users: number): Promise<void> {
-  const status = config['status'] as { users?: number } | undefined
-  if (status?.users === users) return
-  await client.update(kind.type, { ...config, status: { ...status, users } }, { subresource: 'status' })
+  await writeStatus(client, kind.type, config, { fields: { users } }, { now: Date.now() })
 }

@@ -8,6 +8,7 @@ import {
   type Json,
   type KubeObject,
 } from '@crosstie/kube'
+import { forEachLimited } from '../concurrency.js'
 import {
   annotations,
   controllerOf,
@@ -56,12 +57,12 @@ export async function own(
     if (ours && !isDeleted(object) && isSame(ours, object)) held.set(externalNameOf(object), object)
     else gone.push(object)
   }
-  await inTurns(gone, (object) => letGo(runtime, object, signal))
+  await forEachLimited(gone, AT_ONCE, (object) => letGo(runtime, object, signal))
   const taken: string[] = []
   let unfinished = gone.some(({ metadata }) =>
     [...wanted.values()].some((ours) => ours.metadata.name === metadata.name),
   )
-  await inTurns([...wanted], async ([externalName, object]) => {
+  await forEachLimited([...wanted], AT_ONCE, async ([externalName, object]) => {
     const outcome = await keep(runtime, query, object, held.get(externalName), signal)
     if (outcome === 'taken') taken.push(object.metadata.name!)
     if (outcome === 'later') unfinished = true
@@ -72,10 +73,6 @@ export async function own(
     taken: taken.sort(),
     unfinished,
   }
-}
-
-async function inTurns<T>(all: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
-  for (let i = 0; i < all.length; i += AT_ONCE) await Promise.all(all.slice(i, i + AT_ONCE).map(each))
 }
 
 function isOurs(query: KubeObject, object: KubeObject): boolean {

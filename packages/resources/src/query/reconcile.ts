@@ -1,19 +1,16 @@
 import type { Next } from '@crosstie/controller'
 import {
   type Condition,
-  conditionsOf,
-  equal,
   ignoring,
   isConflict,
   isNotFound,
   type KubeObject,
   messageOf,
   type ObjectKey,
-  setConditions,
-  timestamp,
 } from '@crosstie/kube'
 import { isDeleted, isPaused, positiveDuration } from '../metadata/metadata.js'
 import { conditions } from '../status/conditions.js'
+import { forGeneration, writeStatus } from '../status/write.js'
 import { type Chosen, choose } from './choose.js'
 import { FilterError } from './filter.js'
 import { listExternal } from './list-external.js'
@@ -81,29 +78,22 @@ function notes({ kind }: QueryRuntime, { note, count, matches, truncated }: Chos
 
 const said = (message: string): { message?: string } => (message === '' ? {} : { message })
 
-/** Writes the status, if it says anything new. */
+/** Writes the status. Does nothing if the query was deleted meanwhile. */
 async function report(
   runtime: QueryRuntime,
   query: KubeObject,
   found: Readonly<Record<string, unknown>>,
-  saying: readonly Condition[],
+  conditions: readonly Condition[],
   signal: AbortSignal,
 ): Promise<void> {
-  const old = (query['status'] ?? {}) as Readonly<Record<string, unknown>>
   const { generation } = query.metadata
-  const wanted = saying.map((each) => ({ ...each, ...(generation ? { observedGeneration: generation } : {}) }))
-  const held = conditionsOf(query)
-  const set = setConditions(held, ...wanted)
-  const unchanged = Object.entries(found).every(([name, value]) => equal(value, old[name]))
-  if (set === held && unchanged) return
-  const lastTransitionTime = timestamp(runtime.clock.now())
-  const status = {
-    ...old,
-    ...found,
-    ...(generation ? { observedGeneration: generation } : {}),
-    conditions: set.map((each) => (wanted.includes(each) ? { ...each, lastTransitionTime } : each)),
-  }
-  // When it was deleted while we looked there is nobody to tell.
-  const write = { subresource: 'status', signal }
-  await runtime.client.update(runtime.query.type, { ...query, status }, write).catch(ignoring(isNotFound))
+  const fields = { ...found, ...(generation ? { observedGeneration: generation } : {}) }
+  const options = { now: runtime.clock.now(), signal }
+  await writeStatus(
+    runtime.client,
+    runtime.query.type,
+    query,
+    { fields, conditions: forGeneration(query, conditions) },
+    options,
+  ).catch(ignoring(isNotFound))
 }

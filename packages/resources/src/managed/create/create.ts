@@ -289,7 +289,7 @@ const uncertainCodes = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ])
 
-/** The answer was lost: what was asked for may have happened. Providers throw it where they know. */
+/** The response was lost, so the request may have succeeded. Thrown by `create`, it leads to a search before another create. */
 export class UncertainError extends Error {
   override readonly name = 'UncertainError'
 }
