@@ -32,19 +32,28 @@ export function emptyFields(
   for (const name in node.fields) {
     const field = node.fields[name]!
     const is = observed[name]
-    if (is === undefined || is === null || field.identifier || field.sensitive || field.shared) continue
-    if (field.lateInitialize === false) continue
-    const has = forProvider[name]
+    if (is === undefined || is === null || !isFillable(field)) continue
     const init = initProvider?.[name]
-    if (field.type === 'object' && isObject(is)) {
-      const inner = emptyFields(field, isObject(has) ? has : none, isObject(init) ? init : undefined, is)
-      if (Object.keys(inner).length > 0) fill[name] = inner
-    } else if (has === undefined && init === undefined && !givenByReference(name, field, forProvider)) {
-      const value = configurable(field, is as Json)
-      if (value !== undefined) fill[name] = value
-    }
+    const value = valueToFill(name, field, forProvider, init, is)
+    if (value !== undefined) fill[name] = value
   }
   return fill
+}
+
+/** The value that one field gets; undefined if the user set it, or a reference gives it. */
+function valueToFill(name: string, field: Node, forProvider: Values, init: unknown, is: unknown): unknown {
+  const has = forProvider[name]
+  if (field.type === 'object' && isObject(is)) {
+    const inner = emptyFields(field, isObject(has) ? has : none, isObject(init) ? init : undefined, is)
+    return Object.keys(inner).length > 0 ? inner : undefined
+  }
+  const isOpen = has === undefined && init === undefined && !givenByReference(name, field, forProvider)
+  return isOpen ? configurable(field, is as Json) : undefined
+}
+
+/** Identifiers and secrets come from the user, and others own keys of shared maps. */
+function isFillable(field: Node): boolean {
+  return !field.identifier && !field.sensitive && !field.shared && field.lateInitialize !== false
 }
 
 function givenByReference(name: string, field: Node, forProvider: Values): boolean {
