@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { Controller, Next } from '@crosstie/controller'
 import {
   type Condition,
-  conditionsOf,
   groupResource,
   ignoring,
   isConflict,
@@ -11,7 +10,6 @@ import {
   messageOf,
   type ObjectKey,
   type ResourceType,
-  setConditions,
   statusOf,
   systemClock,
   timestamp,
@@ -19,6 +17,7 @@ import {
 import { unlimited } from '../external/budget.js'
 import { specOf } from '../metadata/binding.js'
 import { isDeleted } from '../metadata/metadata.js'
+import { writeStatus } from '../status/write.js'
 import { RequestError, Rights, verifyIdentity } from './authorize.js'
 import { type DiscoveryRequestSpec, discoveryRequestType, type PlanRequestSpec, planRequestType } from './define.js'
 import { answerDiscoveryRequest, type DiscoveryOptions } from './discover.js'
@@ -133,13 +132,11 @@ async function report(
   complete: Condition,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
-  const lastTransitionTime = timestamp(nowOf(options))
   const { generation } = request.metadata
-  const conditions = setConditions(conditionsOf(request), { ...complete, lastTransitionTime })
-  const status = { ...more, conditions, ...(generation ? { observedGeneration: generation } : {}) }
-  return await options.client
-    .update(type, { ...request, status }, { subresource: 'status', signal })
-    .catch(ignoring(isNotFound, isConflict))
+  const fields = generation ? { observedGeneration: generation } : {}
+  const change = { base: { ...more }, fields, conditions: [complete] }
+  const written = writeStatus(options.client, type, request, change, { now: nowOf(options), signal })
+  return await written.catch(ignoring(isNotFound, isConflict))
 }
 
 async function expire(
