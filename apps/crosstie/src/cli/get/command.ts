@@ -1,4 +1,4 @@
-import { ignoring, isNotFound, type KubeObject, type ListOptions } from '@crosstie/kube'
+import { ignoring, isNotFound, type KubeObject, type ListOptions, messageOf } from '@crosstie/kube'
 import { type Command, EXIT_NOT_FOUND, EXIT_OK, type Input, textOf } from '../command.js'
 import { type Api, accessOptions, namespaceOptions, openApi } from '../shared/access.js'
 import type { ServedKind, Target } from '../shared/kinds.js'
@@ -173,7 +173,7 @@ async function orMissing<T>(
     return await read()
   } catch (error) {
     if (!isNotFound(error)) throw error
-    err(`${(error as Error).message}${(await api.kinds()).namesakes(kind, name)}`)
+    err(`${messageOf(error)}${(await api.kinds()).namesakes(kind, name)}`)
     return undefined
   }
 }
