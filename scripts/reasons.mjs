@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 
-const LISTS = ['packages/resources/src/reasons.ts', 'packages/resources/src/event-reasons.ts']
+const LISTS = ['reasons', 'event-reasons', 'terraform-reasons'].map((name) => `packages/resources/src/${name}.ts`)
 const LIST = LISTS[0]
 export const PAGE = 'docs/reference/conditions-and-events.md'
 

@@ -17,6 +17,7 @@ const compiled = [
   'providers/kubernetes',
   'providers/nop',
   'providers/sql',
+  'providers/terraform',
 ]
 const timeOf = (...path) => statSync(join(__dirname, ...path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 const newest = Math.max(...compiled.map((folder) => timeOf('../../..', folder, 'tsconfig.tsbuildinfo')))

@@ -41,6 +41,7 @@ export {
   type ObserverHost,
   type Provider,
   type ProviderHost,
+  type ProviderRight,
   type ProviderRuntime,
   type RuntimeHost,
   type StartedProvider,

@@ -1,17 +1,18 @@
+import { terraformReasons } from './terraform-reasons.js'
+
 /** The reasons of conditions and events, with their meaning and the next step. The reference page is generated from them. */
 
-export type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig' | 'request'
+export type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig' | 'request' | 'TerraformProvider'
 /** A reason with its meaning and the next step. */
 export interface Explained {
   readonly reason: string
-  /** Which objects have it. */
   readonly on: readonly On[]
   readonly means: string
   readonly next: string
 }
 
 export interface ConditionReason extends Explained {
-  readonly type: 'Ready' | 'Synced' | 'Drifted' | 'Approved' | 'ConnectionKeysUnique' | 'Complete'
+  readonly type: 'Ready' | 'Synced' | 'Drifted' | 'Approved' | 'ConnectionKeysUnique' | 'Complete' | 'Installed'
   readonly status: 'True' | 'False'
 }
 
@@ -29,6 +30,7 @@ const notApproved = { type: 'Approved', status: 'False', on: managed } as const
 const complete = { type: 'Complete', status: 'True', on: ['request'] } as const
 const notComplete = { type: 'Complete', status: 'False', on: ['request'] } as const
 export const conditionReasons: readonly ConditionReason[] = [
+  ...terraformReasons,
   { ...ready, reason: 'Available', on: everybody, means: 'It can be used.', next: nothing },
   {
     ...notReady,

@@ -350,7 +350,7 @@ export class ControlPlane implements AsyncDisposable {
     if (skipDefinitions) return
     await this.#untilDone('install admission policies', async () => {
       for (const object of requestIdentityPolicy()) await installPolicy(client, object, log, signal)
-      for (const { name, kinds } of registry.providers) {
+      for (const { name, kinds } of registry.providers.filter((provider) => provider.kinds.length > 0)) {
         const policies = [...externalNamePolicy(name, kinds), ...approvalPolicy(name, kinds)]
         for (const object of policies) await installPolicy(client, object, log, signal)
       }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { type Option, type OptionValues, textOf } from '../options/options.js'
+import { join, resolve } from 'node:path'
+import { type Option, type OptionValues, textOf, UsageError } from '../options/options.js'
 import { checkProviderNames, providerNames } from './registry.js'
 
 /** The option `--providers`. */
@@ -11,6 +11,22 @@ export const providerOptions: Readonly<Record<string, Option>> = {
     value: 'NAMES',
     help: `The providers, separated by commas: ${providerNames.join(', ')}, a package or a path (default all built-in ones)`,
   },
+}
+
+/** For those who run or observe kinds of Terraform providers. */
+export const terraformOptions: Readonly<Record<string, Option>> = {
+  'terraform-mirror': {
+    type: 'string',
+    value: 'DIR',
+    help: 'Take Terraform providers from this filesystem mirror only (default $CROSSTIE_TERRAFORM_MIRROR)',
+  },
+}
+
+/** Options for single providers, by the name of the provider. */
+export function settingsOf(values: OptionValues): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const mirror = textOf(values, 'terraform-mirror') ?? process.env['CROSSTIE_TERRAFORM_MIRROR']
+  if (mirror && !existsSync(mirror)) throw new UsageError(`--terraform-mirror ${mirror}: the folder does not exist`)
+  return { terraform: mirror ? { mirror: resolve(mirror) } : {} }
 }
 
 /** The default rate limit per set of credentials. */

@@ -20,6 +20,7 @@ const ours: Readonly<Record<string, () => Promise<{ readonly provider: Provider 
   kubernetes: () => import('@crosstie/provider-kubernetes'),
   nop: () => import('@crosstie/provider-nop'),
   sql: () => import('@crosstie/provider-sql'),
+  terraform: () => import('@crosstie/provider-terraform'),
 }
 
 /** The names of the built-in providers. */

@@ -51,8 +51,10 @@ export function defineProviderConfig<F extends Fields>(definition: {
   readonly fields?: ObjectSchema<F>
   /** Credentials may be a Secret with a key for each part of them, such as a connection Secret. */
   readonly wholeSecret?: boolean
+  /** False: the provider's own fields say how to authenticate, so there is no field `credentials`. */
+  readonly credentials?: boolean
 }): ProviderConfigKind {
-  const { group, version = 'v1beta1', fields, wholeSecret = false } = definition
+  const { group, version = 'v1beta1', fields, wholeSecret = false, credentials = true } = definition
   const kindOf = (kind: string, resource: string): ResourceType => ({
     group,
     version,
@@ -65,14 +67,17 @@ export function defineProviderConfig<F extends Fields>(definition: {
   return {
     type,
     usageType,
-    crd: () => configCrd(type, fields ? openApiOf(fields.node, 'forProvider') : { properties: {} }, wholeSecret),
+    crd: () => {
+      const own = fields ? openApiOf(fields.node, 'forProvider') : { properties: {} }
+      return configCrd(type, credentials ? withCredentials(own, wholeSecret) : { type: 'object', ...own })
+    },
     usageCrd: () => usageCrd(usageType),
   }
 }
 
 const text = (description: string): JSONSchemaProps => ({ type: 'string', description })
 
-function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolean): KubeObject {
+function withCredentials(own: JSONSchemaProps, wholeSecret: boolean): JSONSchemaProps {
   const credentials: JSONSchemaProps = {
     type: 'object',
     description: 'Who we are to the provider.',
@@ -113,11 +118,14 @@ function configCrd(type: ResourceType, own: JSONSchemaProps, wholeSecret: boolea
       { rule: "self.source != 'Filesystem' || has(self.fs)", message: 'fs is required for source Filesystem' },
     ],
   }
-  const spec: JSONSchemaProps = {
+  return {
     type: 'object',
     required: ['credentials', ...(own.required ?? [])],
     properties: { credentials, ...own.properties },
   }
+}
+
+function configCrd(type: ResourceType, spec: JSONSchemaProps): KubeObject {
   const status: JSONSchemaProps = {
     type: 'object',
     properties: {

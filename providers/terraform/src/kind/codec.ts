@@ -8,9 +8,9 @@ import { type Field, isSecret, type ObjectShape, type Shape } from './shape.js'
 
 /** Converts between the fields of an object and the values of a provider. */
 
-/** The configuration that forProvider stands for. Secrets have been filled in. Throws with the field that does not fit. */
-export function configFrom(shape: ObjectShape, forProvider: object): ValueMap {
-  return objectFrom(shape, forProvider, 'spec.forProvider')
+/** The configuration that the values at a path of the object stand for. Secrets have been filled in. Throws with the field that does not fit. */
+export function configFrom(shape: ObjectShape, values: object, path = 'spec.forProvider'): ValueMap {
+  return objectFrom(shape, values, path)
 }
 
 function objectFrom({ fields }: ObjectShape, values: object, path: string): ValueMap {

@@ -12,6 +12,8 @@ import { groupOf, kindName, VERSION } from './names.js'
 import { shapeOfBlock } from './shape.js'
 
 export interface DerivedOptions {
+  /** The first part of the API group. Absent: the provider's name in type names. */
+  readonly name?: string
   /** The provider's name in type names: `random`. */
   readonly provider: string
   /** The Terraform type: `random_pet`. */
@@ -21,7 +23,7 @@ export interface DerivedOptions {
   readonly providerConfig?: ProviderConfigKind
   /** Where state is kept. */
   readonly namespace?: string
-  setup(context: ConnectContext): ProviderSetup
+  setup(context: ConnectContext): ProviderSetup | Promise<ProviderSetup>
 }
 
 /** Where controllers run by default. */
@@ -40,7 +42,7 @@ export function deriveKind(options: DerivedOptions): ManagedKind {
   const external = new TerraformExternal({ pool, type, shape, namespace, setup: options.setup })
   const text = schema.block.description.replace(/\s+/g, ' ').trim()
   return defineManaged({
-    group: groupOf(provider),
+    group: groupOf(options.name ?? provider),
     version: VERSION,
     kind: kindName(provider, type),
     doc: `${text === '' ? '' : `${text.replace(/\.?$/, '.')} `}Terraform: ${type}.`,

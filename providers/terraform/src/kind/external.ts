@@ -37,7 +37,7 @@ export interface ExternalOptions {
   /** Where state is kept. */
   readonly namespace: string
   /** How to reach the provider for an object. */
-  setup(context: ConnectContext): ProviderSetup
+  setup(context: ConnectContext): ProviderSetup | Promise<ProviderSetup>
 }
 
 /** A connection for one object. */
@@ -63,8 +63,8 @@ export class TerraformExternal {
 
   constructor(private readonly options: ExternalOptions) {}
 
-  connect(context: ConnectContext): TerraformClient {
-    return { store: new StateStore(context.api, this.options.namespace), setup: this.options.setup(context) }
+  async connect(context: ConnectContext): Promise<TerraformClient> {
+    return { store: new StateStore(context.api, this.options.namespace), setup: await this.options.setup(context) }
   }
 
   async observe(call: ObserveCall<object, TerraformClient>): Promise<Observed> {

@@ -15,7 +15,7 @@ export function fieldsOfKind(shape: ObjectShape): KindFields {
   return { parameters: parametersOf(shape), observation: observationOf(shape) }
 }
 
-function parametersOf({ fields }: ObjectShape): ObjectSchema<Fields> {
+export function parametersOf({ fields }: ObjectShape): ObjectSchema<Fields> {
   const configurable = fields.filter((field) => field.configurable)
   return s.object(Object.fromEntries(configurable.map((field) => [field.name, parameterOf(field)])))
 }
@@ -33,7 +33,7 @@ function secretOf(field: Field): Schema {
 }
 
 /** Fields that the provider reports and a user cannot set, and collections of which that is true of parts. */
-function observationOf({ fields }: ObjectShape): ObjectSchema<Fields> {
+export function observationOf({ fields }: ObjectShape): ObjectSchema<Fields> {
   const seen = fields.flatMap((field): [string, Schema][] => {
     if (!field.reported || field.sensitive) return []
     if (!field.configurable) return [[field.name, schemaOf(field.shape, documented(field), reportedOf)]]

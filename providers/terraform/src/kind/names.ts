@@ -15,6 +15,10 @@ export function kindName(provider: string, type: string): string {
   return reserved.test(kind) ? `${kind}Resource` : kind
 }
 
+/** The data source `http` of the provider `http` becomes `HttpData`. */
+export const dataKindName = (provider: string, type: string): string =>
+  `${kindName(provider, type).replace(/Resource$/, '')}Data`
+
 export const groupOf = (provider: string): string => `${provider.replaceAll('_', '-')}.terraform.crosstie.io`
 
 export const VERSION = 'v1alpha1'

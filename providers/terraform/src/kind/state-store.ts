@@ -45,7 +45,7 @@ export class StateStore {
 
   async load(managed: KubeObject, signal?: AbortSignal): Promise<StateRecord | undefined> {
     const found = await this.client
-      .get(secretType, this.#key(managed), signal ? { signal } : {})
+      .get<StateSecret>(secretType, this.#key(managed), signal ? { signal } : {})
       .catch(ignoring(isNotFound))
     return found && recordOf(found)
   }
@@ -112,8 +112,11 @@ function packed(text: string): string {
   return text.length > PLAIN_MAX ? gzipSync(text).toString('base64') : base64(text)
 }
 
-function recordOf(secret: KubeObject): StateRecord {
-  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
+interface StateSecret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+function recordOf({ data = {} }: StateSecret): StateRecord {
   const bytes = Buffer.from(data['state'] ?? '', 'base64')
   const text = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes).toString() : bytes.toString()
   return {

@@ -10,6 +10,8 @@ export interface ProviderSetup {
   /** Equal for equal setups, and for no others. */
   readonly key: string
   readonly launch: LaunchOptions
+  /** Values of Secrets in the configuration. They are removed from messages. */
+  readonly secrets?: readonly string[]
   /** The configuration for the provider's own schema. Throws when it does not fit. */
   configure(schema: ProviderSchema): WireValue
 }
@@ -42,6 +44,21 @@ export class ProviderCrashedError extends CallError {
   }
 }
 
+/** A provider process could not be started, or refused its configuration. */
+export class StartError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+  }
+}
+
+/** Shorter values would be found in ordinary words. */
+const SECRET_MIN = 4
+
+const withoutSecrets = (text: string, { secrets = [] }: ProviderSetup): string =>
+  secrets
+    .filter((secret) => secret.length >= SECRET_MIN)
+    .reduce((cleaned, secret) => cleaned.replaceAll(secret, '(sensitive)'), text)
+
 const DEFAULTS: Required<PoolOptions> = {
   maxProcesses: 16,
   idleMs: 60_000,
@@ -72,6 +89,8 @@ export class ProviderPool implements AsyncDisposable {
   /** All that have a process, those that take no new users included. */
   readonly #live = new Set<Entry>()
   readonly #waiting: (() => void)[] = []
+  /** Why a setup did not work when it was last used, by key. */
+  readonly #problems = new Map<string, string>()
   #stopping = false
 
   constructor(options: PoolOptions = {}) {
@@ -83,15 +102,26 @@ export class ProviderPool implements AsyncDisposable {
     const entry = await this.#take(setup, signal)
     try {
       const session = await entry.ready
-      return await run(session).catch((error) => explained(error, session.process))
+      const result = await run(session).catch((error) => explained(error, session.process))
+      this.#problems.delete(setup.key)
+      return result
+    } catch (error) {
+      throw this.#noted(setup, error)
     } finally {
       await this.#release(entry)
     }
   }
 
+  /** Why processes cannot be started, or ended unexpectedly, for setups that have not worked since. */
+  problems(selects: (key: string) => boolean = () => true): readonly string[] {
+    return [...this.#problems].filter(([key]) => selects(key)).map(([, problem]) => problem)
+  }
+
   /** Processes that run now, and the memory that they use, in bytes. */
-  async usage(keys?: ReadonlySet<string>): Promise<{ readonly processes: number; readonly memory: number }> {
-    const counted = [...this.#live].filter(({ setup }) => !keys || keys.has(setup.key))
+  async usage(
+    selects: (key: string) => boolean = () => true,
+  ): Promise<{ readonly processes: number; readonly memory: number }> {
+    const counted = [...this.#live].filter(({ setup }) => selects(setup.key))
     const memory = await Promise.all(counted.map((entry) => memoryOf(entry)))
     return { processes: counted.length, memory: memory.reduce((sum, bytes) => sum + bytes, 0) }
   }
@@ -117,6 +147,14 @@ export class ProviderPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
+  }
+
+  /** Removes secrets from the messages of an error. Failures of the process itself are remembered. */
+  #noted(setup: ProviderSetup, error: unknown): unknown {
+    for (let at: unknown = error; at instanceof Error; at = at.cause) at.message = withoutSecrets(at.message, setup)
+    if (error instanceof ProviderCrashedError || error instanceof StartError)
+      this.#problems.set(setup.key, error.message)
+    return error
   }
 
   async #take(setup: ProviderSetup, signal: AbortSignal | undefined): Promise<Entry> {
@@ -160,7 +198,9 @@ export class ProviderPool implements AsyncDisposable {
   }
 
   async #launch(setup: ProviderSetup) {
-    const process = await launchProvider({ memoryLimit: this.#options.maxMemory, ...setup.launch })
+    const process = await launchProvider({ memoryLimit: this.#options.maxMemory, ...setup.launch }).catch((error) => {
+      throw new StartError(error)
+    })
     try {
       const schema = await process.client.schema()
       const prepared = await process.client.validateProvider(setup.configure(schema))
@@ -169,7 +209,9 @@ export class ProviderPool implements AsyncDisposable {
       return { process, client: process.client, schema }
     } catch (error) {
       await process.stop()
-      return await explained(error, process)
+      return await explained(error, process).catch((cause) => {
+        throw new StartError(cause)
+      })
     }
   }
 

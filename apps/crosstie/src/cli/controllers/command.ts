@@ -19,7 +19,7 @@ import { convertedKinds, startConversions } from '../../daemon/conversions.js'
 import { featureOptions, featuresOf } from '../../daemon/features.js'
 import { serveMetrics } from '../../daemon/health.js'
 import { logOptions, logTo } from '../../daemon/log.js'
-import { callsOption, providerOptions, providersOf } from '../../daemon/providers.js'
+import { callsOption, providerOptions, providersOf, settingsOf, terraformOptions } from '../../daemon/providers.js'
 import { unreadyUntilServed } from '../../daemon/readiness.js'
 import { loadRegistry } from '../../daemon/registry.js'
 import { type Command, countOf, EXIT_OK } from '../command.js'
@@ -68,6 +68,7 @@ export const controllers: Command = {
     },
     'calls-per-second': callsOption,
     ...providerOptions,
+    ...terraformOptions,
     ...featureOptions,
     ...logOptions,
   },
@@ -101,7 +102,17 @@ export const controllers: Command = {
             { ...place, address: parseAddress(converting, '--conversions') },
             signal,
           )
-    const plane = { registry, client, metrics, log, watchList: true, cached: true, features } as const
+    const plane = {
+      registry,
+      client,
+      metrics,
+      log,
+      watchList: true,
+      cached: true,
+      features,
+      namespace,
+      settings: settingsOf(values),
+    } as const
     const skipDefinitions = values['skip-definitions'] === true
     const options = { ...plane, pollSeconds, callsPerSecond, skipDefinitions, conversion: conversions?.endpoint }
     const group = { client, log, namespace, identity: identity() }

@@ -30,6 +30,34 @@ const openings: readonly { readonly part: string; readonly at: RegExp; readonly 
     at: /^( +)env:\n/m,
     text: '$1env:\n$1{{- with .Values.env }}\n$1{{- toYaml . | nindent 8 }}\n$1{{- end }}\n',
   },
+  {
+    part: 'deployment',
+    at: /^( +)- controllers\n/m,
+    text: '$1- controllers\n$1{{- with .Values.terraform.mirror }}\n$1- --terraform-mirror={{ . }}\n$1{{- end }}\n',
+  },
+  {
+    part: 'deployment',
+    at: /^( +)volumeMounts:\n/m,
+    text: '$1volumeMounts:\n$1{{- with .Values.volumeMounts }}\n$1{{- toYaml . | nindent 8 }}\n$1{{- end }}\n',
+  },
+  {
+    part: 'deployment',
+    at: /^( +)volumes:\n/m,
+    text: '$1volumes:\n$1{{- with .Values.volumes }}\n$1{{- toYaml . | nindent 6 }}\n$1{{- end }}\n',
+  },
+  {
+    part: 'rbac-terraform',
+    at: /^rules:\n/m,
+    text: [
+      'rules:',
+      '{{- range .Values.terraform.providers }}',
+      '- apiGroups: ["{{ . }}.terraform.crosstie.io"]',
+      '  resources: ["*"]',
+      '  verbs: [get, list, watch, create, update, patch, delete]',
+      '{{- end }}',
+      '',
+    ].join('\n'),
+  },
 ]
 
 const HEADER = "# Written by scripts/chart.mjs from what 'crosstie manifests' prints. Do not edit.\n"
@@ -100,6 +128,15 @@ serviceAccount:
 
 # Further environment variables of the controllers.
 env: []
+# Further volumes, such as one with a mirror of Terraform providers.
+volumes: []
+volumeMounts: []
+
+terraform:
+  # Names of TerraformProviders that may be created: the controllers get rights on the kinds of these only.
+  providers: []
+  # A folder in the layout of a filesystem mirror. Terraform providers are taken from there only.
+  mirror: ""
 
 resources:
   requests:

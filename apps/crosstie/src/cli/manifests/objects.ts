@@ -66,7 +66,10 @@ export function definitions({ providers, claims }: ProviderRegistry, namespace: 
   ]
 }
 
-function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): readonly KubeObject[] {
+function definitionsOf(
+  { kinds, claims = [], definitions: others = [] }: Provider,
+  namespace: string,
+): readonly KubeObject[] {
   // The controllers write the CA of their certificate into it.
   const conversion = { service: { namespace, name: CONVERSION_SERVICE, port: CONVERSION_PORT } }
   const configs = new Set(kinds.flatMap(({ providerConfig }) => providerConfig ?? []))
@@ -74,6 +77,7 @@ function definitionsOf({ kinds, claims = [] }: Provider, namespace: string): rea
     ...kinds.flatMap((kind) => [kind.crd(conversion), kind.classCrd(), ...(kind.query ? [kind.query.crd()] : [])]),
     ...[...configs].flatMap((config) => [config.crd(), config.usageCrd()]),
     ...claims.map((kind) => kind.crd()),
+    ...others,
   ]
 }
 
@@ -100,11 +104,16 @@ export function workload({ providers, kinds, claims }: ProviderRegistry, deploym
       ],
     })),
     { name: 'admission', objects: requestIdentityPolicy() },
-    ...providers.map((provider) => ({
-      name: `admission-${provider.name}`,
-      provider: provider.name,
-      objects: [...externalNamePolicy(provider.name, provider.kinds), ...approvalPolicy(provider.name, provider.kinds)],
-    })),
+    ...providers
+      .filter(({ kinds: own }) => own.length > 0)
+      .map((provider) => ({
+        name: `admission-${provider.name}`,
+        provider: provider.name,
+        objects: [
+          ...externalNamePolicy(provider.name, provider.kinds),
+          ...approvalPolicy(provider.name, provider.kinds),
+        ],
+      })),
     { name: 'operator-roles', objects: [...operatorRoles(claims, kinds), ...requestRoles(kinds)] },
     { name: 'deployment', objects: [deploymentOf(deployment, converted.length > 0)] },
     { name: 'service', objects: [service(deployment)] },
@@ -146,6 +155,8 @@ function podSpec(deployment: Deployment, converts: boolean): object {
       },
     },
     containers: [container(deployment, converts)],
+    // Processes of Terraform providers have their folders here.
+    volumes: [{ name: 'tmp', emptyDir: {} }],
   }
 }
 
@@ -165,13 +176,17 @@ function container({ image, shards, providers }: Deployment, converts: boolean):
       ...(converts ? conversionArgs : []),
       '--log-format=json',
     ],
-    env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
+    env: [
+      { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+      { name: 'CROSSTIE_TERRAFORM_CACHE', value: '/tmp/plugins' },
+    ],
     ports: [
       { name: 'metrics', containerPort: PORT },
       ...(converts ? [{ name: 'conversions', containerPort: CONVERSION_PORT }] : []),
     ],
     livenessProbe: { ...probe('/livez'), periodSeconds: 20, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 10 },
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
     resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
     securityContext: {
       allowPrivilegeEscalation: false,

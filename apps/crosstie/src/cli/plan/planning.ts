@@ -27,8 +27,8 @@ import {
 } from '@crosstie/resources'
 import { callBudgets } from '../../daemon/budgets.js'
 import { featureOptions, featuresOf } from '../../daemon/features.js'
-import { providerOptions, providersOf } from '../../daemon/providers.js'
-import { loadRegistry, type ProviderRegistry } from '../../daemon/registry.js'
+import { providerOptions, terraformOptions } from '../../daemon/providers.js'
+import type { ProviderRegistry } from '../../daemon/registry.js'
 import { inOrder } from '../apply/apply.js'
 import { type Command, type Input, textsOf, UsageError } from '../command.js'
 import { type Api, accessOptions, namespaceOptions } from '../shared/access.js'
@@ -37,6 +37,7 @@ import type { ServedKind } from '../shared/kinds.js'
 import { type Manifest, readManifests } from '../shared/manifests.js'
 import { listAll } from '../shared/objects.js'
 import { checkLocalOptions, localOption } from '../shared/requests.js'
+import { registryOn } from '../shared/runtime-registry.js'
 import { requestPlan } from './requesting.js'
 
 /** Options of every command that plans. */
@@ -60,6 +61,7 @@ export const planningOptions: Command['options'] = {
   ...namespaceOptions,
   ...localOption,
   ...providerOptions,
+  ...terraformOptions,
   ...featureOptions,
   ...accessOptions,
 }
@@ -75,7 +77,7 @@ async function planHere(input: Input, api: Api): Promise<Plan> {
   const files = textsOf(values, 'filename')
   const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
   if (ways !== 1) throw new UsageError('name what to plan: -f FILE, KIND/NAME, KIND, or --all')
-  const registry = await loadRegistry(providersOf(values))
+  await using registry = await registryOn(input, api)
   const world = new Imagination(api.client)
   const scene: Scene = { input, api, world, registry }
   const {

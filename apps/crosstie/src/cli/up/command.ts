@@ -11,7 +11,14 @@ import { chooseAddress, isTakenError, USUAL } from '../../daemon/listen.js'
 import { logOptions, logTo } from '../../daemon/log.js'
 import { keepMemorySmall } from '../../daemon/memory.js'
 import { ProviderStarts } from '../../daemon/provider-starts.js'
-import { callsOption, isReachable, providerOptions, providersOf } from '../../daemon/providers.js'
+import {
+  callsOption,
+  isReachable,
+  providerOptions,
+  providersOf,
+  settingsOf,
+  terraformOptions,
+} from '../../daemon/providers.js'
 import { loadRegistry, type ProviderRegistry, providerNames } from '../../daemon/registry.js'
 import { type Command, countOf, EXIT_OK, type Input, textOf, UsageError } from '../command.js'
 import { durationOf } from '../shared/duration.js'
@@ -74,6 +81,7 @@ export const up: Command = {
     verbose: { type: 'boolean', short: 'v', help: 'Show the whole log on a terminal, not only warnings and errors' },
     emulators: emulatorsOption,
     ...providerOptions,
+    ...terraformOptions,
     ...featureOptions,
     ...logOptions,
   },
@@ -86,6 +94,7 @@ export const up: Command = {
     const dataDir = resolve(String(values['data-dir']))
     const log = logTo(err, quiet(values) ? { ...values, 'log-level': 'warn' } : values)
     const metricsAt = metricsAddress(values)
+    const settings = settingsOf(values)
     const emulators = emulatorsOf(values)
     const names = chosenProviders(values, emulators)
     const pollSeconds = countOf(values, 'poll-seconds', example ? EXAMPLE_POLL_SECONDS : POLL_SECONDS)
@@ -122,9 +131,10 @@ export const up: Command = {
       conversion: conversions?.endpoint,
       pollSeconds,
       callsPerSecond,
+      settings,
     })
     fact('data', shortPath(dataDir))
-    const useful = registry.providers.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
+    const useful = registry.providers.filter(({ kinds, run }) => kinds.length > 0 || run).map(({ name }) => name)
     const absent = leftOut(values, emulators)
     const without = absent.length > 0 ? paint.dim(` (no credentials found: ${absent.join(', ')})`) : ''
     fact('providers', `${useful.join(', ')}${without}`)
