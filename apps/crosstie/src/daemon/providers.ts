@@ -9,7 +9,7 @@ export const providerOptions: Readonly<Record<string, Option>> = {
   providers: {
     type: 'string',
     value: 'NAMES',
-    help: `The providers, separated by commas: ${providerNames.join(', ')}, a package or a path (default all built-in ones)`,
+    help: `Providers, separated by commas: ${providerNames.join(', ')}, a package or a path (default: all named here)`,
   },
 }
 
