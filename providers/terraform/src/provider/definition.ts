@@ -41,6 +41,7 @@ const column = (name: string, jsonPath: string, type = 'string') => ({ name, jso
 
 const spec = {
   type: 'object',
+  description: 'The desired provider and its kinds.',
   required: ['source'],
   properties: {
     source: {
@@ -73,6 +74,7 @@ const spec = {
 
 const status = {
   type: 'object',
+  description: 'The observed state.',
   properties: {
     conditions: {
       type: 'array',
@@ -83,12 +85,16 @@ const status = {
         type: 'object',
         required: ['type', 'status', 'reason', 'lastTransitionTime'],
         properties: {
-          type: { type: 'string' },
-          status: { type: 'string' },
-          reason: { type: 'string' },
-          message: { type: 'string' },
-          lastTransitionTime: { type: 'string', format: 'date-time' },
-          observedGeneration: { type: 'integer', format: 'int64' },
+          type: text('The type of the condition, such as Ready.'),
+          status: text('True, False or Unknown.'),
+          reason: text('The reason in one word, for programs.'),
+          message: text('The details, for people.'),
+          lastTransitionTime: { ...text('The time at which the status last changed.'), format: 'date-time' },
+          observedGeneration: {
+            type: 'integer',
+            format: 'int64',
+            description: 'The metadata.generation that the condition is about.',
+          },
         },
       },
     },
