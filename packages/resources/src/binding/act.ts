@@ -37,7 +37,7 @@ import type { ClaimReconciliation } from './reconcile.js'
 import { change, report, setPhase } from './runtime.js'
 import { refuseTakenNames } from './taken-names.js'
 
-/** What follows from each decision. Undefined: look at the facts again. */
+/** The action for each decision. An action returns undefined if the facts must be gathered again. */
 export const act: Readonly<
   Record<ClaimDecision['do'], (reconciliation: ClaimReconciliation, because: string) => Promise<Next | undefined>>
 > = {
@@ -58,7 +58,10 @@ export const act: Readonly<
 
 const waiting = (message: string): Condition => ({ type: 'Ready', status: 'False', reason: 'Waiting', message })
 
-/** Class and name are written down before anything is made: a crash in between leaves a claim that knows what to look for. */
+/**
+ * Records the class and the name before any object is created, so that a reconciliation after a crash finds the
+ * created object.
+ */
 async function choose(reconciliation: ClaimReconciliation): Promise<Next | undefined> {
   const { runtime, claim, signal } = reconciliation
   const chosen = await chooseClass(runtime, claim, signal)
@@ -85,7 +88,10 @@ async function keep(reconciliation: ClaimReconciliation): Promise<undefined> {
   reconciliation.claim = await change(runtime, runtime.kind.type, claim, { metadata: { finalizers } }, signal)
 }
 
-/** Many may try to make it; whoever comes second finds it made. */
+/**
+ * Creates the object. Several processes may try; the name is deterministic, so all but the first find an existing
+ * object.
+ */
 async function provision(reconciliation: ClaimReconciliation): Promise<Next | undefined> {
   const { runtime, claim, type, signal } = reconciliation
   const { classRef, resourceRef } = specOf<ClaimSpec>(claim)
@@ -124,7 +130,7 @@ async function rename(reconciliation: ClaimReconciliation): Promise<undefined> {
   reconciliation.claim = await change(runtime, runtime.kind.type, claim, { spec }, signal)
 }
 
-/** From the revision in which it was free: of many claims that want it, one gets it (CLM3). */
+/** Binds the object from the revision in which it was free, so that at most one of several claims succeeds (CLM3). */
 async function bind(reconciliation: ClaimReconciliation): Promise<Next | undefined> {
   const { runtime, claim, bindable, type, signal } = reconciliation
   if (type === aggregateType) {
@@ -157,7 +163,7 @@ async function activate(reconciliation: ClaimReconciliation): Promise<undefined>
   )
 }
 
-/** Bound to each other: now it is about being ready, and staying so. */
+/** Reports the readiness of a claim whose binding is complete, and keeps its name and connection details up to date. */
 async function converge(reconciliation: ClaimReconciliation): Promise<Next> {
   const { runtime, claim, bindable, type, signal } = reconciliation
   runtime.waiting.forget(claim.metadata.uid!)
@@ -184,7 +190,7 @@ async function converge(reconciliation: ClaimReconciliation): Promise<Next> {
   return await conclude(reconciliation, phase === 'Bound' ? 'Bound' : 'Unbound', ready ? undefined : because)
 }
 
-/** The external name always flows from the managed resource to the claim (XN3). */
+/** Copies the external name from the managed resource to the claim, never in the opposite direction (XN3). */
 async function copyExternalName(reconciliation: ClaimReconciliation): Promise<void> {
   const { runtime, claim, bindable, signal } = reconciliation
   const name = externalNameOf(bindable!)
@@ -215,7 +221,10 @@ async function conclude(
   return { after: 'poll', seconds: runtime.pollSeconds }
 }
 
-/** First when all is ready, so that nobody starts with half of it; from then on whenever it changes. */
+/**
+ * Copies connection details for the first time when the resource is ready, so that applications never see a partial
+ * set. Later changes are copied at once.
+ */
 async function copyConnection(
   { runtime, claim, bindable, signal }: ClaimReconciliation,
   ready: boolean,
@@ -252,7 +261,7 @@ async function wait(reconciliation: ClaimReconciliation, because: string): Promi
   )
 }
 
-/** Whoever makes what is waited for wakes the claim. */
+/** Reports that the claim waits. A change of the awaited object triggers the next reconciliation. */
 async function reportWaiting(reconciliation: ClaimReconciliation, because: string): Promise<Next> {
   const { runtime, claim, signal } = reconciliation
   const { resourceRef } = specOf<ClaimSpec>(claim)
@@ -281,7 +290,10 @@ async function release(reconciliation: ClaimReconciliation): Promise<Next> {
   return { after: 'never' }
 }
 
-/** It keeps saying whose it was: nobody else gets at what is in it unless an operator says so. */
+/**
+ * Releases the object but keeps its claimRef, so that another claim cannot bind to it until an operator removes the
+ * reference.
+ */
 async function retain(reconciliation: ClaimReconciliation): Promise<Next> {
   const { runtime, claim, bindable, type, signal } = reconciliation
   await setPhase(runtime, type!, bindable!, 'Released', signal)

@@ -13,15 +13,16 @@ import { candidates, classTypeOf, contributions, isSuitable, readClass } from '.
 import type { ClaimRuntime } from './runtime.js'
 import { selectClass } from './select-class.js'
 
+/** The result of `chooseClass`. */
 export type Chosen =
   | { readonly type: ResourceType; readonly classRef: Reference; readonly because: string }
-  /** None yet, and why. */
+  /** No class is available yet, for this reason. */
   | { readonly because: string }
 
 /**
- * The class of a claim and what it provisions: by reference, by selector, or
- * the default. Undefined when it refers to a kind of class that nobody here
- * provisions for such claims; that is left alone.
+ * Chooses the class of a claim by reference, by selector or by default, and returns the type that it provisions.
+ * Returns undefined if the claim refers to a kind of class without a binding in this process; such a claim is
+ * ignored.
  */
 export async function chooseClass(
   runtime: ClaimRuntime,

@@ -6,13 +6,13 @@ import { chosenBy } from './provision.js'
 import type { BindingRuntime } from './runtime.js'
 import type { Candidate } from './select-class.js'
 
-/** A class, and whom it provisions. */
+/** A class, and the binding that it provisions for. */
 export interface Contribution {
   readonly binding: Binding
   readonly class: KubeObject
 }
 
-/** The classes that aggregate to an aggregate class, of the kinds that make sense for this kind of claim. */
+/** Returns the classes that an aggregate class selects, limited to kinds with a binding for this kind of claim. */
 export async function contributions(
   runtime: BindingRuntime,
   aggregateClass: KubeObject,
@@ -29,11 +29,11 @@ export async function contributions(
   return found.flat()
 }
 
-/** Would the aggregate class provision anything that the claim asks for (AGG4)? */
+/** Returns whether the aggregate class would provision a main resource for the claim (AGG4). */
 export const isSuitable = (contributed: readonly Contribution[]): boolean =>
   contributed.some(({ binding }) => binding.role === 'main')
 
-/** Every class that a claim of the kind could get. */
+/** Returns every class that a claim of the kind could use. */
 export async function candidates(runtime: BindingRuntime): Promise<readonly Candidate[]> {
   const main = runtime.bindings.filter(({ role }) => role === 'main')
   const [direct, aggregates] = await Promise.all([
@@ -47,7 +47,10 @@ export async function candidates(runtime: BindingRuntime): Promise<readonly Cand
   return [...direct.flat().map((each) => ({ class: each, isSuitable: true })), ...(await Promise.all(aggregated))]
 }
 
-/** The class that is referred to, if it is there and of a kind that is known here. */
+/**
+ * Returns the referenced class. Returns undefined if it does not exist or its kind has no main binding in this
+ * process.
+ */
 export async function readClass(
   runtime: BindingRuntime,
   reference: Reference,
@@ -59,6 +62,7 @@ export async function readClass(
   return reference.uid && reference.uid !== found?.metadata.uid ? undefined : found
 }
 
+/** Returns the type of a referenced class. Returns undefined if its kind has no main binding in this process. */
 export function classTypeOf(runtime: BindingRuntime, reference: Reference) {
   if (refersTo(reference, aggregateClassType)) return aggregateClassType
   const main = runtime.bindings.filter(({ role }) => role === 'main')

@@ -16,13 +16,14 @@ import {
 } from './runtime.js'
 
 /**
- * Looks after all claims of one kind, with the combinations that are
- * registered here. Any number may run at once, in as many processes.
+ * Returns the controller of all claims of one kind, with the bindings of this process. Several instances can run
+ * concurrently, in any number of processes.
  */
 export function claimController(kind: ClaimKind, options: ClaimOptions): Controller {
   return controllerOfClaims(claimRuntimeFor(kind, options))
 }
 
+/** Returns the controller of claims for an existing runtime. */
 export function controllerOfClaims(runtime: ClaimRuntime): Controller {
   const { kind } = runtime
   let wake: (key: ObjectKey) => void = () => {}
@@ -40,7 +41,7 @@ export function controllerOfClaims(runtime: ClaimRuntime): Controller {
     },
     gone(claim) {
       runtime.memory.drop(claim.metadata.uid ?? '')
-      // A last reconciliation releases objects that are still reserved for the claim, and forgets them.
+      // A final reconciliation releases objects that are still reserved for the claim, and forgets them.
       if (hasBindables(runtime, keyOf(claim))) wake(keyOf(claim))
     },
     inSync: (claim) => {
@@ -59,11 +60,12 @@ export function controllerOfClaims(runtime: ClaimRuntime): Controller {
   }
 }
 
-/** Takes deleted aggregates apart, with all kinds that are registered here. */
+/** Returns the controller that deletes the members of deleted aggregates, for all kinds of this process. */
 export function aggregateController(options: ClaimOptions): Controller {
   return controllerOfAggregates(bindingRuntimeFor(options))
 }
 
+/** Returns the controller of aggregates for an existing runtime. */
 export function controllerOfAggregates(runtime: BindingRuntime): Controller {
   const managed = [...new Set(runtime.bindings.map((binding) => binding.managed))]
   const aggregateOf = (object: KubeObject): readonly ObjectKey[] => {
@@ -80,7 +82,7 @@ export function controllerOfAggregates(runtime: BindingRuntime): Controller {
   }
 }
 
-/** The claim that a managed resource or an aggregate is for, and those that wait for it. */
+/** Enqueues the claim that a managed resource or an aggregate refers to, and the claims that wait for the object. */
 function claimsOfBindable(runtime: ClaimRuntime, type: ResourceType): WatchedKind {
   return {
     type,
@@ -94,17 +96,18 @@ function claimsOfBindable(runtime: ClaimRuntime, type: ResourceType): WatchedKin
         return [key, ...waiting]
       }
       if (aggregateRef?.name) {
-        // An aggregate that is not known is another kind's, or its claim was not looked at yet and will be.
+        // An unknown aggregate belongs to another kind of claim, or to a claim whose first reconciliation is still
+        // queued.
         const claim = runtime.bound.claimOf(aggregateRef.name)
         return claim ? [claim, ...waiting] : waiting
       }
-      // A free one may be the part that an aggregate was lacking.
+      // A free object may be a missing member of an aggregate.
       return [...waiting, ...labelled(object), ...runtime.waiting.for(aggregateType.kind)]
     },
   }
 }
 
-/** Connection details go on to the claim as soon as they change; what was written over is put right. */
+/** Enqueues the claims that use a changed connection Secret, to copy new details and to revert foreign changes. */
 function claimsOfConnection({ secretUsers, selfWrites }: ClaimRuntime): WatchedKind {
   return { type: secretType, concerns: (secret) => (selfWrites.take(secret) ? [] : secretUsers.of(secret)) }
 }
@@ -114,7 +117,7 @@ function labelled({ metadata: { labels } }: KubeObject): readonly ObjectKey[] {
   return namespace && name ? [{ namespace, name }] : []
 }
 
-/** Whoever waits may do so for a class; there are few of either. */
+/** Enqueues all waiting claims, since each may wait for this class. Both are few. */
 function waitingClaims(runtime: ClaimRuntime, type: ResourceType): WatchedKind {
   return { type, concerns: () => runtime.waiting.all() }
 }

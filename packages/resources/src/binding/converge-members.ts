@@ -36,28 +36,28 @@ import { isReady, isReconciled, nameRefused, whyNotAllReady } from './readiness.
 import { type BindingRuntime, change, REQUESTS_MAX, report, setPhase } from './runtime.js'
 import { refuseTakenNames } from './taken-names.js'
 
+/** The result of `convergeMembers`. */
 export interface Convergence {
   readonly aggregate: KubeObject
   readonly ready: boolean
   readonly because: string
-  /** The external name of a member cannot be used. */
+  /** Set if the external name of a member cannot be used. */
   readonly refused?: Condition | undefined
-  /** Are people told all of that? Not so soon after they were told last. */
+  /** Whether the status was written. It is not written again shortly after the last write. */
   readonly reported: boolean
-  /** There is more to be told soon, if nothing changes by then. */
+  /** Whether the claim must be reconciled again soon, even without a change. */
   readonly open: boolean
 }
 
 /**
- * While parts come to be, people are told how far they are now and then, not
- * with each of them. That all are ready is told at once.
+ * The minimum interval between progress reports while members become ready. Readiness of all members is reported at
+ * once.
  */
 export const PROGRESS_SECONDS = 1
 
 /**
- * Looks after an aggregate on behalf of its claim: provisions the parts that
- * are missing, binds those that match, brings their connection details
- * together, and tells how far all of them are.
+ * Reconciles an aggregate on behalf of its claim: provisions missing members, binds matching resources, merges
+ * their connection details and reports progress.
  */
 export async function convergeMembers(
   runtime: BindingRuntime,
@@ -74,7 +74,10 @@ export async function convergeMembers(
   return await reportProgress(runtime, aggregate, members, conflicts, signal)
 }
 
-/** Why a claim must not bind to an aggregate: none of its parts is what was asked for (AGG4). */
+/**
+ * Returns the reason why a claim must not bind to an aggregate: the aggregate has no main resource for this kind of
+ * claim (AGG4). Returns undefined if it has one.
+ */
 export async function whyUnsuitable(
   runtime: BindingRuntime,
   claim: KubeObject,
@@ -87,7 +90,7 @@ export async function whyUnsuitable(
   return main ? undefined : `waiting for ${describeObject(aggregate)}, which has nothing to offer to a ${claim.kind}`
 }
 
-/** The classes of the aggregate's class that have no part here yet. One class gives one part. */
+/** Returns the classes of the aggregate class that have no member yet. Each class provisions one member. */
 async function unprovisioned(
   runtime: BindingRuntime,
   aggregate: KubeObject,
@@ -105,7 +108,7 @@ async function unprovisioned(
   return { all, missing: all.filter((each) => !classes.has(nameOf(each.binding, each.class.metadata.name))) }
 }
 
-/** Would another class of the aggregate give a resource of this kind the same external name? */
+/** Returns whether another class of the aggregate would give a resource of this kind the same external name. */
 function isAmbiguous(contribution: Contribution, all: readonly Contribution[]): boolean {
   return all.some(
     ({ binding, class: other }) =>
@@ -125,7 +128,8 @@ async function provisionMembers(
   { missing, all }: { readonly missing: readonly Contribution[]; readonly all: readonly Contribution[] },
   signal: AbortSignal,
 ): Promise<readonly Member[]> {
-  // All of them are configured before the first is made: a class that does not suit the claim stops them all.
+  // All members are configured before the first is created, so that an incompatible class prevents a partial
+  // aggregate.
   const wanted = missing.map((contribution) => {
     const ambiguous = isAmbiguous(contribution, all)
     return { contribution, at: configured({ claim, aggregate, ambiguous }, contribution) }
@@ -154,7 +158,7 @@ function configured(owner: For, { binding, class: given }: Contribution): Config
   return (attempt) => (attempt === 0 ? first : managedFor(binding, owner, given, name(attempt)))
 }
 
-/** Its name follows from claim and class: whoever comes second finds it made. */
+/** Creates a member. Its name is derived from claim and class, so a repeated create finds the existing member. */
 async function createMember(
   runtime: BindingRuntime,
   aggregate: KubeObject,
@@ -175,7 +179,10 @@ async function createMember(
   throw new Error(`all names that were tried for a ${type.kind} are taken`)
 }
 
-/** What is free and matches is bound, from the revision in which it was free; one resource has one aggregate (AGG5). */
+/**
+ * Binds free resources that match, from the revision in which they were free. A resource belongs to at most one
+ * aggregate (AGG5).
+ */
 async function bindMembers(
   runtime: BindingRuntime,
   aggregate: KubeObject,
@@ -195,7 +202,7 @@ async function bindMembers(
   return members
 }
 
-/** Brings the connection details of all parts together. The parts' own Secrets stay as they are. */
+/** Writes the merged connection details of all members. The Secrets of the members do not change. */
 async function publish(
   runtime: BindingRuntime,
   claim: KubeObject,
@@ -265,7 +272,7 @@ async function reportProgress(
   return { aggregate: written, ready, because, refused, reported: true, open }
 }
 
-/** Nobody but whoever wrote the classes can help parts that wait for each other. */
+/** Returns a message if members wait for each other in a cycle. Only the author of the classes can fix that. */
 function whyNever(members: readonly Member[]): string | undefined {
   const unready = members.filter(({ object }) => !isReady(object))
   const byId = new Map(unready.map((member) => [memberId(member.object), member]))
@@ -276,19 +283,19 @@ function whyNever(members: readonly Member[]): string | undefined {
   return `these refer to each other in a circle, so that none can be made first: ${names}`
 }
 
-/** Was it told moments ago how far the aggregate is? */
+/** Returns whether the progress of the aggregate was reported less than PROGRESS_SECONDS ago. */
 export const wasReportedRecently = ({ aggregates, clock }: BindingRuntime, aggregate: KubeObject): boolean =>
   clock.now() - aggregates.of(aggregate).reportedAt < PROGRESS_SECONDS * 1000
 
-/** Times have seconds: what is of the one before may change in no time. */
+/** Timestamps have a resolution of one second, so one second is added. */
 const isRecent = ({ clock }: BindingRuntime, time: string): boolean =>
   clock.now() - Date.parse(time) < (PROGRESS_SECONDS + 1) * 1000
 
-/** It may be ready in no time. */
+/** Returns whether the object was created recently and may become ready soon. */
 const isYoung = (runtime: BindingRuntime, { metadata }: KubeObject): boolean =>
   isRecent(runtime, metadata.creationTimestamp!)
 
-/** It may be gone in no time: what it waits for is told if it is not. */
+/** Returns whether the object was deleted recently and may be gone soon. Its progress is reported only after that. */
 export const leavesQuickly = (runtime: BindingRuntime, { metadata }: KubeObject): boolean =>
   isRecent(runtime, metadata.deletionTimestamp!)
 

@@ -1,34 +1,37 @@
-/** All that a decision about a claim may depend on. Gathered before, so deciding needs no I/O. */
+/** The input of `decide`. It is gathered in advance, so that `decide` performs no I/O. */
 export interface ClaimFacts {
   readonly deleted: boolean
-  /** Does it name what it is bound to, or is to be bound to? */
+  /** The claim names the object that it is bound to or will bind to. */
   readonly named: boolean
-  /** Did we choose that name, for something to be provisioned? */
+  /** The control plane generated that name, for an object to provision. */
   readonly ownName: boolean
-  /** Was the uid of what it is bound to noted? */
+  /** The claim records the uid of the object that it is bound to. */
   readonly noted: boolean
-  /** Does the claim hold our finalizer? Nothing is made or bound before it does. */
+  /** The claim has our finalizer. No object is created or bound before that. */
   readonly kept: boolean
-  /** What has the name now. */
+  /** The object that has this name now. */
   readonly bindable: BindableFacts | undefined
 }
 
+/** The state of the object that a claim names. */
 export interface BindableFacts {
-  /** Who it is bound to; a part of an aggregate is never for a claim. */
+  /** The owner of the object. A member of an aggregate never binds to a claim. */
   readonly holder: 'nobody' | 'this claim' | 'another claim' | 'an aggregate'
-  /** Is it the one whose uid was noted? True when none was. */
+  /** The object has the recorded uid, or no uid is recorded. */
   readonly same: boolean
-  /** Made for this claim, but nobody acts on it yet. */
+  /** The object was created for this claim, but its controller does not act on it yet. */
   readonly provisioning: boolean
   readonly deleted: boolean
   readonly reclaim: 'Delete' | 'Retain'
 }
 
+/** A decision about a claim. */
 export type ClaimDecision =
   | { readonly do: ClaimAction }
-  /** `because` is read as `waiting for <offer> <because>`. */
+  /** The message is `waiting for <object>, <because>` for wait, and `<object> <because>` for lose. */
   | { readonly do: 'wait' | 'lose'; readonly because: string }
 
+/** The actions that need no reason. */
 export type ClaimAction =
   | 'choose'
   | 'keep'
@@ -44,7 +47,7 @@ export type ClaimAction =
 
 type Rule = (facts: ClaimFacts) => ClaimDecision | undefined
 
-/** The life of a claim. The first rule that speaks wins. */
+/** The lifecycle of a claim. The first rule that returns a decision wins. */
 const rules: readonly Rule[] = [
   letGoOfNothing,
   letGoOfRetained,
@@ -62,6 +65,7 @@ const rules: readonly Rule[] = [
   waitForLeaving,
 ]
 
+/** Decides the next step of a claim. It is a pure function. */
 export function decide(facts: ClaimFacts): ClaimDecision {
   for (const rule of rules) {
     const decision = rule(facts)
@@ -75,7 +79,7 @@ function letGoOfNothing({ deleted, bindable }: ClaimFacts): ClaimDecision | unde
   return undefined
 }
 
-// What nobody ever acted on is not worth keeping: it stands for nothing.
+// An object that is still provisioning has no external resource, so it is not retained.
 function letGoOfRetained({ deleted, bindable }: ClaimFacts): ClaimDecision | undefined {
   if (deleted && bindable?.reclaim === 'Retain' && !bindable.provisioning && !bindable.deleted) return { do: 'retain' }
   return undefined
@@ -91,7 +95,7 @@ function chooseClassAndName({ named }: ClaimFacts): ClaimDecision | undefined {
   return undefined
 }
 
-// Data may be lost with it: to quietly provide an empty replacement would hide that.
+// Data may be lost with the object. Provisioning an empty replacement silently would hide that.
 function lostBindable({ noted, bindable }: ClaimFacts): ClaimDecision | undefined {
   if (noted && !bindable) return { do: 'lose', because: 'was deleted' }
   if (noted && !bindable?.same) return { do: 'lose', because: 'was deleted, and another of its name is not the same' }
@@ -134,7 +138,8 @@ function noteUid({ noted }: ClaimFacts): ClaimDecision | undefined {
   return undefined
 }
 
-// The claim knows the uid by now and holds our finalizer: whoever deletes it will find what is made from here on.
+// The claim records the uid and has our finalizer, so its deletion also deletes the external resource created from
+// now on.
 function activateProvisioned({ bindable }: ClaimFacts): ClaimDecision | undefined {
   if (bindable?.provisioning && !bindable.deleted) return { do: 'activate' }
   return undefined

@@ -25,9 +25,8 @@ import { whyNotReady } from './readiness.js'
 import { type BindingRuntime, change, REQUESTS_MAX, report, setPhase } from './runtime.js'
 
 /**
- * Takes a deleted aggregate apart: every part by its own policy (AGG8), and
- * those that others need after those others. Aggregates that stay are looked
- * after by the claims that they are bound to.
+ * Deletes the members of a deleted aggregate, each by its own reclaim policy (AGG8). A member is deleted after the
+ * members that refer to it. Other aggregates are reconciled by their claims.
  */
 export async function reconcileAggregate(runtime: BindingRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   const aggregate = await read(runtime, key, signal)
@@ -67,7 +66,7 @@ async function takeApart(runtime: BindingRuntime, aggregate: KubeObject, signal:
   const leaving = [...plan.now, ...plan.later.map(({ id }) => id)]
   const strangers = entriesOf(aggregate).filter((entry) => !isKnown(runtime, entry))
   if (leaving.length === 0 && strangers.length === 0) return await release(runtime, aggregate, signal)
-  // That parts go in a circle is news, however soon they are gone.
+  // A cycle is always reported, even if the members are gone soon.
   const soonGone = plan.cycles.length === 0 && leavesQuickly(runtime, aggregate)
   if (soonGone || wasReportedRecently(runtime, aggregate)) return { after: 'poll', seconds: PROGRESS_SECONDS }
   const describe = (id: string) => describeObject(byId.get(id)!.object)
@@ -93,7 +92,7 @@ async function takeApart(runtime: BindingRuntime, aggregate: KubeObject, signal:
   runtime.aggregates.of(aggregate).reportedAt = runtime.clock.now()
   if (plan.cycles.length > 0 && !isCycleReported(aggregate))
     runtime.events.event(aggregate, 'Warning', 'CircularReferences', message)
-  // A member without finalizers is gone at once, and no change of it says so.
+  // A member without finalizers is gone at once, and no watch event of this controller reports that.
   const soon = plan.now.some((id) => (byId.get(id)?.object.metadata.finalizers ?? []).length === 0)
   return { after: 'poll', seconds: soon ? 1 : runtime.pollSeconds }
 }
@@ -109,11 +108,10 @@ const isKnown = (runtime: BindingRuntime, entry: Entry): boolean =>
   runtime.bindings.some(({ managed }) => refersTo(entry, managed.type))
 
 /**
- * All that is bound to the aggregate, also what lost its labels. To not know of
- * a part could mean to delete what it needs: so what we remember has to be at
- * least as new as the aggregate's deletion, else the server is asked, and none
- * that was known is forgotten before it is gone. What others make later never
- * comes to life.
+ * Returns all resources bound to the aggregate, including those that lost their labels. A missed member could lead
+ * to the deletion of a resource that it needs. Therefore cached data must be at least as new as the deletion of the
+ * aggregate, or the server is queried. A known member is dropped only once it is gone. Members that are created
+ * later are garbage-collected.
  */
 async function membersOf(
   runtime: BindingRuntime,

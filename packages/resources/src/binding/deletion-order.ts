@@ -1,25 +1,26 @@
-/** A part of an aggregate that is to go away, as far as the order of going matters. */
+/** A member of a deleted aggregate, as input for the deletion order. */
 export interface DeletedMember {
   readonly id: string
-  /** Other parts that this one refers to: they have to be there for as long as it is. */
+  /** Members that this one refers to. They must exist as long as it does. */
   readonly needs: readonly string[]
-  /** Whether it stays when the aggregate goes. */
+  /** Whether the member is kept when the aggregate is deleted. */
   readonly retained: boolean
 }
 
+/** The order in which members are deleted. */
 export interface Departure {
-  /** May go now, all at once: nothing that still goes needs them. */
+  /** Members to delete now, concurrently. No remaining member needs them. */
   readonly now: readonly string[]
-  /** Have to wait, and for whom. */
+  /** Members that must wait, and the members that need them. */
   readonly later: readonly { readonly id: string; readonly neededBy: readonly string[] }[]
   readonly kept: readonly string[]
-  /** Parts that need each other in a circle. No order is right for them, so they go together. */
+  /** Members that need each other in a cycle. No order is correct for them, so they are deleted together. */
   readonly cycles: readonly (readonly string[])[]
 }
 
 /**
- * Which parts of an aggregate may be deleted now: what others need goes after
- * them. What is kept holds up nothing, as else the rest would never go.
+ * Determines the members that may be deleted now. A member is deleted after all members that need it. Retained
+ * members block no others, since otherwise those would never be deleted.
  */
 export function departure(members: readonly DeletedMember[]): Departure {
   const leaving = new Map(members.filter(({ retained }) => !retained).map((member) => [member.id, member]))
@@ -45,14 +46,17 @@ export function departure(members: readonly DeletedMember[]): Departure {
   }
 }
 
-/** Parts that each need another of them before they can be made: none of them ever is. */
+/** Returns the cycles of members that need each other before they can be created, so that none ever is. */
 export function cyclesOf(members: readonly Pick<DeletedMember, 'id' | 'needs'>[]): readonly (readonly string[])[] {
   const byId = new Map(members.map((member) => [member.id, member]))
   const needs = (id: string) => byId.get(id)!.needs.filter((other) => byId.has(other))
   return components([...byId.keys()], needs).filter(([id, ...more]) => more.length > 0 || needs(id!).includes(id!))
 }
 
-/** Groups of ids that reach each other; most have one member. Without recursion: a chain may be long. */
+/**
+ * Returns the strongly connected components; most have one element. The algorithm is iterative, since chains may be
+ * long.
+ */
 function components(ids: readonly string[], next: (id: string) => readonly string[]): string[][] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()

@@ -2,11 +2,15 @@ import type { Informers } from '@crosstie/controller'
 import type { Client, KubeObject, ResourceType } from '@crosstie/kube'
 import { claimLabels } from '../metadata/binding.js'
 
+/** Labels of objects. */
 export type Labels = Readonly<Record<string, string>>
-/** `since`: all that happened up to this revision is to be in it. Without it, what is found may be a little old. */
+/**
+ * Finds the objects of a kind with these labels. With `since`, the result includes all changes up to this
+ * resourceVersion. Otherwise it may be slightly stale.
+ */
 export type Find = (type: ResourceType, labels: Labels, since?: string) => Promise<readonly KubeObject[]>
 
-/** Asks the server. */
+/** Returns a function that queries the server. */
 export function findOn(client: Client): Find {
   return async (type, labels) => {
     const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
@@ -18,8 +22,8 @@ export function findOn(client: Client): Find {
 const BY_CLAIM = 'claim'
 
 /**
- * Looks into what is known of watched kinds, and asks the server (`api`: nothing in between remembers) for others, and
- * for what may not be known yet.
+ * Returns a function that searches the caches of watched kinds. It queries the server through `api`, which must not
+ * be cached, for other kinds and if the cache is older than `since`.
  */
 export function findIn(informers: Informers, api: Client): Find {
   const ask = findOn(api)

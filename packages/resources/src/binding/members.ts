@@ -15,16 +15,19 @@ import { isSelected, type ObjectSelector, referrerOf } from '../reference/resolv
 import { chosenBy } from './provision.js'
 import type { BindingRuntime } from './runtime.js'
 
-/** A managed resource that matches an aggregate, and how it comes to. */
+/** A managed resource that matches an aggregate, and its binding. */
 export interface Member {
   readonly binding: Binding
   readonly object: KubeObject
 }
 
-/** Names a part among all parts of an aggregate. */
+/** Returns the id of a member, unique within an aggregate. */
 export const memberId = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
 
-/** All managed resources with the labels of the aggregate, of the kinds that are known here, whoever holds them. */
+/**
+ * Returns all managed resources with the labels of the aggregate, of the kinds of this process, regardless of their
+ * owner.
+ */
 export async function matching(
   runtime: BindingRuntime,
   aggregate: KubeObject,
@@ -42,16 +45,17 @@ export async function matching(
   return found.flat()
 }
 
-/** Is the part bound to this aggregate? */
+/** Returns whether the resource is bound to this aggregate. */
 export const isMemberOf = (object: KubeObject, aggregate: KubeObject): boolean =>
   specOf<BindableSpec>(object).aggregateRef?.uid === aggregate.metadata.uid
 
+/** Returns whether the resource is bound to neither a claim nor an aggregate and is not being deleted. */
 export function isFree(object: KubeObject): boolean {
   const { claimRef, aggregateRef } = specOf<BindableSpec>(object)
   return !claimRef?.name && !aggregateRef?.name && !object.metadata.deletionTimestamp
 }
 
-/** Main parts first, then by kind and class: an order that does not depend on chance. */
+/** Sorts members in a deterministic order: main resources first, then by kind and class. */
 export function inOrder(members: readonly Member[]): readonly Member[] {
   const text = ({ binding, object }: Member) =>
     [
@@ -63,7 +67,7 @@ export function inOrder(members: readonly Member[]): readonly Member[] {
   return [...members].sort((a, b) => (text(a) < text(b) ? -1 : 1))
 }
 
-/** What the status says of the parts; those of kinds that are not known here stay as others left them. */
+/** Returns the status entries of the members. Entries of kinds that this process does not know are kept unchanged. */
 export function entriesFor(
   runtime: BindingRuntime,
   aggregate: KubeObject,
@@ -82,13 +86,13 @@ export function entriesFor(
   return [...ours, ...others]
 }
 
-/** A part is ready to be bound when it is ready, and stays bound. */
+/** Returns the binding phase of a member. It becomes Bound when the member is ready, and stays Bound. */
 export const phaseFor = (ready: boolean, object: KubeObject): Phase =>
   ready || phaseOf(object) === 'Bound' ? 'Bound' : 'Unbindable'
 
 /**
- * Which other objects the part refers to, as `Kind/name`. Where it has yet to
- * choose, all that it may choose among `parts`: perhaps it is doing so just now.
+ * Returns the objects that a member refers to, as `Kind/name`. For an unresolved selector, returns all members that
+ * it matches, since it may be resolved concurrently.
  */
 export function needsOf({ binding, object }: Member, members: readonly Member[], only = anyField): readonly string[] {
   const spec = specOf<{ forProvider?: Values; initProvider?: Values }>(object)
@@ -104,13 +108,13 @@ export function needsOf({ binding, object }: Member, members: readonly Member[],
 
 const anyField = (_values: Values, _field: FoundNode): boolean => true
 
-/** Which other parts have to give the part a value before it can be made. */
+/** Returns the objects that must provide a value before the member can be created. */
 export const openNeedsOf = (member: Member, members: readonly Member[]): readonly string[] =>
   needsOf(member, members, (values, { path }) => parentOf(values, path)?.[path.at(-1)!] === undefined)
 
 /**
- * Those that are not ready, causes before effects: a part that waits for a
- * value of a kind of which another part is not ready either comes last.
+ * Sorts members that are not ready, causes before effects. A member that waits for a value of a kind with another
+ * unready member comes last.
  */
 export function causesFirst(unready: readonly Member[]): readonly Member[] {
   const kinds = new Set(unready.map(({ object }) => object.kind))
@@ -118,7 +122,7 @@ export function causesFirst(unready: readonly Member[]): readonly Member[] {
   return [...unready.filter((member) => !isEffect(member)), ...unready.filter(isEffect)]
 }
 
-/** The kinds of objects that give values which the part does not have yet. */
+/** Returns the kinds of the objects that must provide missing values of the member. */
 function openKinds({ binding, object }: Member): readonly string[] {
   const { forProvider } = specOf<{ forProvider?: Values }>(object)
   return [...fieldsBelow(binding.managed.parameters)].flatMap(({ path, node }) => {
@@ -141,7 +145,7 @@ function referred(values: Values, { path, node }: FoundNode): readonly string[] 
   return references.map(({ name }) => `${node.reference!.to().kind}/${name}`)
 }
 
-/** What a selector matches that has not chosen yet. */
+/** Returns the members that an unresolved selector matches. */
 function choosable(
   object: KubeObject,
   values: Values,

@@ -73,7 +73,10 @@ test('nothing is remembered about aggregates that are gone, also when their fina
   assert.equal(runtime.aggregates.size, 0)
 })
 
-/** One of three waits for a missing object, one is bound to an Item with a connection Secret, one to an aggregate. */
+/**
+ * Creates a claim. One of three waits for a missing object, one is bound to an Item with a connection Secret, one
+ * to an aggregate.
+ */
 async function createClaim(api: FakeApi, i: number): Promise<void> {
   const name = `target-${i}`
   if (i % 3 === 1) {

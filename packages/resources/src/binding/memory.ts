@@ -3,7 +3,7 @@ import type { Binding } from '../definition/claim.js'
 import type { ObjectIndex, ObjectMemory } from '../memory/object-memory.js'
 import { keyOf } from '../metadata/binding.js'
 
-/** What a process remembers about one aggregate. */
+/** The in-memory state of one aggregate. */
 export interface AggregateState {
   /** When the progress of the aggregate was last reported. */
   reportedAt: number
@@ -19,9 +19,10 @@ export interface AggregateDeletion {
   readonly members: Map<string, Binding>
 }
 
+/** Returns the initial state of an aggregate. */
 export const newAggregateState = (): AggregateState => ({ reportedAt: 0, deletion: undefined })
 
-/** A claim that waits, and what it waits for: `Kind/name`, or an empty text for a class. */
+/** A claim that waits, and the awaited object as `Kind/name`. An empty string stands for a class. */
 interface Wait {
   readonly key: ObjectKey
   readonly what: string
@@ -54,7 +55,7 @@ export class WaitingClaims implements ObjectIndex {
   }
 }
 
-/** Which claim is bound to which aggregate. Forgetting a claim also drops the state of its aggregate. */
+/** The claims that are bound to aggregates. Forgetting a claim also drops the state of its aggregate. */
 export class BoundAggregates implements ObjectIndex {
   readonly #claims = new Map<string, ObjectKey>()
   readonly #aggregates = new Map<string, { readonly name: string; readonly uid: string }>()

@@ -1,28 +1,29 @@
-/** What one part of an aggregate publishes. */
+/** The connection details of one member of an aggregate. */
 export interface Published {
-  /** How people are told of the part. */
+  /** The description of the member in messages. */
   readonly by: string
-  /** Put before each of its keys. */
+  /** A prefix for each of its keys. */
   readonly prefix: string
   readonly data: Readonly<Record<string, string>>
 }
 
+/** The merged connection details of an aggregate. */
 export interface Merged {
   readonly data: Readonly<Record<string, string>>
-  /** Keys that parts publish different values for, with whose is used and whose are not. */
+  /** Keys with different values, the member whose value is used, and the members whose values are not. */
   readonly conflicts: readonly { readonly key: string; readonly used: string; readonly unused: readonly string[] }[]
 }
 
 /**
- * The keys of all parts together (AGG7). Where several publish one key the
- * first part wins: the parts come in an order that does not depend on chance.
+ * Merges the keys of all members (AGG7). If several members publish the same key, the first one wins. Members are
+ * in a deterministic order.
  */
 export function mergeConnections(members: readonly Published[]): Merged {
   const publishers = new Map<string, { readonly value: string; readonly by: string[] }>()
   for (const { by, prefix, data } of members) {
     for (const [name, value] of Object.entries(data)) {
       const held = publishers.get(prefix + name)
-      // What all say alike leaves nothing to choose.
+      // Equal values do not conflict.
       if (held && held.value !== value) held.by.push(by)
       else if (held) continue
       else publishers.set(prefix + name, { value, by: [by] })

@@ -5,11 +5,15 @@ import type { ClaimKind } from '../definition/claim.js'
 import type { ManagedKind } from '../definition/managed.js'
 import { reservationType } from '../definition/reservation.js'
 
+/** The verbs that read objects. */
 export const READ = ['get', 'list', 'watch']
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update']
 
+/** The label of ClusterRoles that are aggregated to the application operator. */
 export const TO_APPLICATION = 'rbac.crosstie.io/aggregate-to-application-operator'
+/** The label of ClusterRoles that are aggregated to the infrastructure operator. */
 export const TO_INFRASTRUCTURE = 'rbac.crosstie.io/aggregate-to-infrastructure-operator'
+/** Returns the label of ClusterRoles that are aggregated to a default role of Kubernetes. */
 export const aggregatedTo = (role: 'admin' | 'edit' | 'view') => `rbac.authorization.k8s.io/aggregate-to-${role}`
 
 interface Rule {
@@ -19,17 +23,14 @@ interface Rule {
 }
 
 /**
- * The ClusterRoles by which the concerns of the two kinds of operators are kept
- * apart (CLM7). Bind `crosstie:application-operator` in a namespace: claims,
- * and the Secrets there. Bind `crosstie:infrastructure-operator` for the whole
- * cluster: classes, managed resources and aggregates. Kubernetes' own admin,
- * edit and view get claims, but as with other things that are the cluster's
- * and not a namespace's, nothing of the infrastructure.
+ * Returns the ClusterRoles that separate the two kinds of operators (CLM7). Bind `crosstie:application-operator` in
+ * a namespace. It grants access to claims, and to Secrets of the namespace. Bind `crosstie:infrastructure-operator`
+ * cluster-wide. It grants access to classes, managed resources and aggregates. The default roles admin, edit and
+ * view of Kubernetes grant access to claims only, since infrastructure is cluster-scoped.
  *
- * A ProviderConfig names credentials: any Secret, variable or file that the
- * controllers can read, or their own identity. Writing one is therefore a right
- * of administrators, `crosstie:provider-administrator`; infrastructure operators
- * read them.
+ * A ProviderConfig names credentials: any Secret, variable or file that the controllers can read, or their own
+ * identity. Therefore only administrators may write one, with `crosstie:provider-administrator`. Infrastructure
+ * operators can read them.
  */
 export function operatorRoles(claims: readonly ClaimKind[], managed: readonly ManagedKind[]): readonly KubeObject[] {
   const claimTypes = claims.map(({ type }) => type)
@@ -39,7 +40,7 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
     aggregateClassType,
   ]
   const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
-  // Operators see which object holds a name. They delete a reservation that its owner left behind, and write none.
+  // Operators can read which object holds a name and delete a stale reservation, but cannot create one.
   const reservations = rulesFor([reservationType], [...READ, 'delete'])
   const secretsAndEvents = [
     { apiGroups: [''], resources: ['secrets', 'events'], verbs: READ },
@@ -66,7 +67,10 @@ export function operatorRoles(claims: readonly ClaimKind[], managed: readonly Ma
   ]
 }
 
-/** The rights of operators on kinds that one owner added at run time. They join the roles of all kinds by aggregation. */
+/**
+ * Returns the roles of operators for kinds that one owner added at run time. Aggregation adds their rules to the
+ * roles of all kinds.
+ */
 export function kindRoles(owner: string, managed: readonly ManagedKind[]): readonly KubeObject[] {
   const types = managed.flatMap(({ type, classType, query }) => [type, classType, ...(query ? [query.type] : [])])
   const configs = managed.flatMap(({ providerConfig }) => (providerConfig ? [providerConfig.type] : []))
@@ -78,7 +82,7 @@ export function kindRoles(owner: string, managed: readonly ManagedKind[]): reado
   ]
 }
 
-/** One rule for each group. The status is for controllers alone to write. */
+/** Returns one rule for each API group. It excludes the status subresource, which only controllers write. */
 export function rulesFor(types: readonly ResourceType[], verbs: readonly string[]): readonly Rule[] {
   const groups = [...new Set(types.map(({ group }) => group))].sort()
   return groups.map((group) => ({
@@ -88,7 +92,7 @@ export function rulesFor(types: readonly ResourceType[], verbs: readonly string[
   }))
 }
 
-/** A ClusterRole whose rules the roles with these aggregation labels get. */
+/** Returns a ClusterRole with aggregation labels. Its rules are added to the roles that select these labels. */
 export function role(name: string, labels: readonly string[], rules: readonly Rule[]): KubeObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',

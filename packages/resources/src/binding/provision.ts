@@ -15,7 +15,7 @@ import { secretName } from './names.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a class says of everything that it provisions. */
+/** The template of a class for the spec of each provisioned resource. */
 interface SpecTemplate {
   readonly forProvider?: Values
   readonly providerConfigRef?: { readonly name: string }
@@ -26,7 +26,7 @@ interface SpecTemplate {
   readonly deletionPolicy?: string
 }
 
-/** Who a provisioned managed resource is for: a claim, or the aggregate that stands for one. */
+/** The owner of a provisioned managed resource: a claim, or the aggregate of a claim. */
 export type For =
   | { readonly claim: KubeObject }
   | {
@@ -36,7 +36,7 @@ export type For =
       readonly ambiguous?: boolean
     }
 
-/** The labels of all that is provisioned for a claim: by them an aggregate knows its parts. */
+/** Returns the labels of all resources that are provisioned for a claim. An aggregate selects its members by them. */
 function labelsFor({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Record<string, string> {
   return {
     [claimLabels.namespace]: labelValue(namespace),
@@ -45,7 +45,7 @@ function labelsFor({ metadata: { namespace = '', name = '', uid = '' } }: KubeOb
   }
 }
 
-/** The managed resource that a class makes of a claim (CLM2, AGG2). */
+/** Returns the managed resource to provision for a claim and its class (CLM2, AGG2). */
 export function managedFor(binding: Binding, owner: For, given: KubeObject, name: string): KubeObject {
   const { claim } = owner
   const { type } = binding.managed
@@ -68,7 +68,7 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
         [claimAnnotations.secretPrefix]: given.metadata.annotations?.[claimAnnotations.secretPrefix],
         [claimAnnotations.provisioning]: aggregate ? undefined : claim.metadata.uid,
       }),
-      // A part that comes to be after its aggregate went away is collected as garbage, unless it is to be kept.
+      // A member that is created after its aggregate was deleted is garbage-collected, unless its policy is Retain.
       ...(aggregate && reclaimPolicy === 'Delete' ? { ownerReferences: [controllerReference(aggregate)] } : {}),
     },
     spec: {
@@ -90,7 +90,10 @@ export function managedFor(binding: Binding, owner: For, given: KubeObject, name
   }
 }
 
-/** The aggregate that an aggregate class makes of a claim: it has nothing yet, and will have all that is labelled so. */
+/**
+ * Returns the aggregate to provision for a claim and its class. It selects all resources with the labels of the
+ * claim.
+ */
 export function aggregateFor(claim: KubeObject, claimRef: Reference, given: KubeObject, name: string): KubeObject {
   const template = (given['specTemplate'] ?? {}) as SpecTemplate
   const namespace = template.writeConnectionSecretsToNamespace
@@ -117,8 +120,9 @@ export function aggregateFor(claim: KubeObject, claimRef: Reference, given: Kube
 }
 
 /**
- * `{prefix}{name}{suffix}`, if the claim has a name to begin with (XN3, XN5). Where several classes of an aggregate would
- * give resources of one kind the same name, the name of the class is part of it: `{prefix}{name}-{class}{suffix}`.
+ * Returns `{prefix}{name}{suffix}`, or undefined if the claim does not set a name (XN3, XN5). If several classes of
+ * an aggregate would give resources of one kind the same name, the name includes the class:
+ * `{prefix}{name}-{class}{suffix}`.
  */
 function externalNameFor(owner: For, given: KubeObject, otherwise = ''): string | undefined {
   const name = externalNameOf('aggregate' in owner ? owner.aggregate : owner.claim) || otherwise
@@ -128,12 +132,12 @@ function externalNameFor(owner: For, given: KubeObject, otherwise = ''): string 
   return `${prefix}${name}${which}${suffix}`
 }
 
-/** The texts that a class adds to external names that come from claims. */
+/** Returns the prefix and the suffix that a class adds to external names of claims. */
 export function affixesOf({ metadata: { annotations: notes = {} } }: KubeObject) {
   return { prefix: notes[claimAnnotations.namePrefix] ?? '', suffix: notes[claimAnnotations.nameSuffix] ?? '' }
 }
 
-/** The claim as its offers refer to it: in the version that is stored, whichever it was read in. */
+/** Returns the reference to a claim, in the stored version, regardless of the version that was read. */
 export function claimReference(claim: KubeObject, { claim: { type } }: Pick<Binding, 'claim'>): Reference {
   return { ...referenceTo(claim), apiVersion: apiVersionOf(type) }
 }
@@ -149,7 +153,10 @@ function annotated(given: Readonly<Record<string, string | undefined>>): { annot
   return entries.length > 0 ? { annotations: Object.fromEntries(entries) } : {}
 }
 
-/** The labels by which an aggregate or its class chooses. One that names none chooses nothing: it is never everything. */
+/**
+ * Returns the labels of a selector of an aggregate or its class. An empty selector matches no objects, so the
+ * result is undefined.
+ */
 export function chosenBy(rule: unknown): Readonly<Record<string, string>> | undefined {
   const labels = isObject(rule) && isObject(rule['matchLabels']) ? rule['matchLabels'] : {}
   return Object.keys(labels).length > 0 ? (labels as Record<string, string>) : undefined

@@ -1,14 +1,18 @@
 import { type Condition, conditionsOf, type KubeObject } from '@crosstie/kube'
 import { externalNameOf } from '../metadata/metadata.js'
 
+/** Returns whether the object is ready and not being deleted. */
 export const isReady = (object: KubeObject): boolean =>
   object.metadata.deletionTimestamp === undefined &&
   conditionsOf(object).some(({ type, status }) => type === 'Ready' && status === 'True')
 
-/** Did whoever looks after it say anything yet? Until then it is about to be written, and others only get in the way. */
+/**
+ * Returns whether the controller of the object has reported any condition. Until then other writes would only
+ * conflict with its first write.
+ */
 export const isReconciled = (object: KubeObject): boolean => conditionsOf(object).length > 0
 
-/** Why it is not ready, as far as it says so itself. */
+/** Returns the reason why the object is not ready, from its own conditions. */
 export function whyNotReady(object: KubeObject): string {
   const conditions = conditionsOf(object)
   const ready = conditions.find(({ type }) => type === 'Ready')
@@ -21,7 +25,7 @@ export function whyNotReady(object: KubeObject): string {
 
 const SHOWN = 3
 
-/** The first few of those that are not ready, in the order in which they are given. */
+/** Returns a message about the first few objects that are not ready, in the given order. */
 export function whyNotAllReady(objects: readonly KubeObject[]): string {
   const shown = objects
     .slice(0, SHOWN)
@@ -34,8 +38,8 @@ const anotherName =
   'Delete this claim and create it again with another name in the annotation crossplane.io/external-name'
 
 /**
- * The condition of a claim when the external name of a managed resource cannot be used. It does not say whose the name is,
- * since that may be another tenant; the managed resource does.
+ * Returns the condition of a claim if the external name of a managed resource cannot be used. The message does not
+ * name the current owner, who may be another tenant. The managed resource names it.
  */
 export function nameRefused(objects: readonly KubeObject[]): Condition | undefined {
   for (const object of objects) {

@@ -26,7 +26,7 @@ const item = defineManaged({
   delete: async () => {},
 })
 
-/** One that has not heard of any Item yet, and asks the server only for what has to be new. */
+/** Returns a client whose cache has no Items yet. It queries the server only if a resourceVersion is required. */
 function behind(api: FakeApi): Client {
   const get = async (type: typeof item.type, asked: ObjectKey, options?: GetOptions): Promise<KubeObject> => {
     if (type === item.type && !options?.resourceVersion) throw notFound(type, asked.name)

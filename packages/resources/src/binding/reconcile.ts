@@ -26,25 +26,24 @@ import { releaseUnclaimed } from './release-unclaimed.js'
 import { bindableType, type ClaimRuntime, report } from './runtime.js'
 import { NameTakenError } from './taken-names.js'
 
-/** One turn of a claim: what is known of it by now. */
+/** The state of one reconciliation of a claim. */
 export interface ClaimReconciliation {
   readonly runtime: ClaimRuntime
   readonly signal: AbortSignal
   claim: KubeObject
-  /** What the claim refers to, and its kind. */
+  /** The type of the object that the claim refers to. */
   type: ResourceType | undefined
   bindable: KubeObject | undefined
 }
 
-/** From being asked for to being bound there are fewer steps than this. */
+/** The maximum number of steps. Fewer steps lead from a new claim to a bound one. */
 const STEPS_MAX = 12
 
 /**
- * Brings a claim and what meets it together, and apart again.
+ * Reconciles a claim: binds it to an object that satisfies it, and releases that object when the claim is deleted.
  *
- * Gather facts, decide, act, until there is nothing to do but wait. Every step
- * is written from the revision that it was decided on, so that of many who
- * try, one does it and the others look again.
+ * It gathers facts, decides and acts until only waiting is left. Every write requires the revision that the
+ * decision was based on. Of several concurrent processes one succeeds, and the others retry.
  */
 export async function reconcileClaim(runtime: ClaimRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   const claim = await read(runtime, key, signal)
@@ -69,7 +68,10 @@ async function read(runtime: ClaimRuntime, key: ObjectKey, signal: AbortSignal):
   return await runtime.client.get(runtime.kind.type, key, { signal }).catch(ignoring(isNotFound))
 }
 
-/** Undefined when nobody here owns the combination, which is then left alone (CLM6). */
+/**
+ * Gathers the facts of a claim. Returns undefined if this process has no binding for the combination, which is then
+ * ignored (CLM6).
+ */
 async function gather(reconciliation: ClaimReconciliation): Promise<ClaimFacts | undefined> {
   const { runtime, claim, signal } = reconciliation
   const { resourceRef } = specOf<ClaimSpec>(claim)
@@ -92,9 +94,8 @@ async function gather(reconciliation: ClaimReconciliation): Promise<ClaimFacts |
 }
 
 /**
- * What the claim refers to. `surely`: that there is none has consequences, so
- * it is not enough that we have not heard of it yet. Whoever wrote this
- * revision of the claim had.
+ * Returns the object that the claim refers to. With `surely`, absence has consequences, so a cache miss is verified
+ * with data at least as new as this revision of the claim, whose author knew the object.
  */
 async function readBindable(
   { runtime, type, claim }: ClaimReconciliation,
@@ -119,7 +120,7 @@ function bindableFacts(bindable: KubeObject, claim: KubeObject, reference: Refer
     if (aggregateRef?.name) return 'an aggregate'
     if (!claimRef?.name) return 'nobody'
     if (claimRef.uid) return claimRef.uid === claim.metadata.uid ? 'this claim' : 'another claim'
-    // Set aside for a claim of this name, before there was one.
+    // The object is reserved for a claim of this name that did not exist yet.
     const { namespace, name } = claim.metadata
     return claimRef.namespace === namespace && claimRef.name === name && (claimRef.kind ?? claim.kind) === claim.kind
       ? 'nobody'
@@ -134,9 +135,9 @@ function bindableFacts(bindable: KubeObject, claim: KubeObject, reference: Refer
   }
 }
 
-/** The one place where failures are told of. */
+/** Reports an error of a reconciliation. All errors are reported here. */
 async function reportFailure({ runtime, claim, signal }: ClaimReconciliation, error: unknown): Promise<Next> {
-  // Others work on the same claim, or it is gone: that is ordinary life, not news.
+  // Another process changed the claim, or it is gone. A conflict is expected and is not reported.
   if (isConflict(error)) return { after: 'backoff' }
   const message = messageOf(error)
   const said: Condition[] = [conditions.reconcileError(message)]

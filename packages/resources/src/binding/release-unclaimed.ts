@@ -5,10 +5,10 @@ import { type ClaimRuntime, change, setPhase } from './runtime.js'
 
 const nameOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`
 
-/** Whether objects are remembered that refer to the claim. */
+/** Returns whether objects are remembered that refer to the claim. */
 export const hasBindables = (runtime: ClaimRuntime, key: ObjectKey): boolean => runtime.bindables.has(nameOf(key))
 
-/** Remembers what says that it is for a claim. */
+/** Remembers an object that refers to a claim. */
 export function rememberBindable(
   runtime: ClaimRuntime,
   key: ObjectKey,
@@ -23,9 +23,9 @@ export function rememberBindable(
 }
 
 /**
- * Puts right what says that it is for a claim that is no more: somebody made
- * or bound it, and died, while the claim went away. What nobody acted on yet is
- * taken away; what was only just bound is free again; what was in use is kept.
+ * Releases objects that refer to a deleted claim, after a crash of the process that created or bound them. An
+ * object that is still provisioning is deleted. An object that was bound but not used yet becomes free. An object
+ * that was in use is retained.
  */
 export async function releaseUnclaimed(
   runtime: ClaimRuntime,
@@ -56,7 +56,7 @@ async function release(
   if (deletionTimestamp || phase === 'Released') return
   try {
     if (annotations?.[claimAnnotations.provisioning] !== undefined) {
-      // From the revision in which nobody had acted on it.
+      // The precondition is the revision in which the object was still provisioning.
       await runtime.client.delete(type, keyOf(bindable), { preconditions: revisionOf(bindable), signal })
     } else if (phase === 'Bound' || phase === 'Unbindable') await setPhase(runtime, type, bindable, 'Released', signal)
     else await change(runtime, type, bindable, { spec: { claimRef: null } }, signal)

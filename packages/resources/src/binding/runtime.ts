@@ -19,22 +19,23 @@ import { forGeneration, patchStatus, writeStatus } from '../status/write.js'
 import { type Find, findOn } from './find.js'
 import { type AggregateState, BoundAggregates, newAggregateState, WaitingClaims } from './memory.js'
 
-/** How many requests a reconciliation sends to the API server at a time. */
+/** The maximum number of concurrent requests of one reconciliation to the API server. */
 export const REQUESTS_MAX = 16
 
+/** The options of the controllers of claims and aggregates. */
 export interface ClaimOptions {
   readonly client: Client
-  /** All combinations that this process owns; those of other kinds of claims are ignored. */
+  /** All bindings of this process. Those of other kinds of claims are ignored. */
   readonly bindings: readonly Binding[]
   readonly events?: EventReporter
   readonly clock?: Clock
-  /** How often a claim that is well is looked at again. */
+  /** The interval between reconciliations of a claim without changes. Defaults to 60. */
   readonly pollSeconds?: number
-  /** All objects of a kind with these labels. Absent: the server is asked. */
+  /** Finds all objects of a kind with these labels. Defaults to a query of the server. */
   readonly find?: Find
 }
 
-/** Everything that looking after claims or aggregates needs. */
+/** The dependencies of the controllers of claims and aggregates. */
 export interface BindingRuntime {
   readonly client: Client
   readonly bindings: readonly Binding[]
@@ -42,31 +43,33 @@ export interface BindingRuntime {
   readonly clock: Clock
   readonly pollSeconds: number
   readonly find: Find
-  /** Our own writes, until they come back as changes. */
+  /** Writes of this process whose watch events have not arrived yet. */
   readonly selfWrites: SelfWrites
-  /** What this process remembers about aggregates. */
+  /** The in-memory state of aggregates. */
   readonly aggregates: ObjectMemory<AggregateState>
-  /** Which claims read or write which Secrets. */
+  /** The claims that read or write each Secret. */
   readonly secretUsers: SecretUsers
 }
 
+/** The dependencies of the controller of one kind of claim. */
 export interface ClaimRuntime extends BindingRuntime {
   readonly kind: ClaimKind
-  /** The one owner of what this process remembers about claims, and the one way to drop it. */
+  /** Owns the in-memory state of claims. All of it is dropped here. */
   readonly memory: ObjectMemory<undefined>
   readonly waiting: WaitingClaims
   readonly bound: BoundAggregates
-  /** Offers that say they are for a claim, by the claim's namespace and name: also for one that is gone. */
+  /** Objects that refer to a claim, by the namespace and name of the claim. The claim may no longer exist. */
   readonly bindables: Map<string, Map<string, RememberedBindable>>
 }
 
-/** An offer, and the uid of the claim that it says it is for. */
+/** An object that refers to a claim, and the uid of that claim. */
 export interface RememberedBindable {
   readonly type: ResourceType
   readonly name: string
   readonly uid: string | undefined
 }
 
+/** Returns the runtime of the controller of aggregates. */
 export function bindingRuntimeFor(options: ClaimOptions): BindingRuntime {
   const { client } = options
   return {
@@ -82,6 +85,7 @@ export function bindingRuntimeFor(options: ClaimOptions): BindingRuntime {
   }
 }
 
+/** Returns the runtime of the controller of one kind of claim. */
 export function claimRuntimeFor(kind: ClaimKind, options: ClaimOptions): ClaimRuntime {
   const name = groupResource(kind.type)
   const shared = bindingRuntimeFor(options)
@@ -98,14 +102,17 @@ export function claimRuntimeFor(kind: ClaimKind, options: ClaimOptions): ClaimRu
   }
 }
 
-/** The kind of offer that a claim refers to, if anybody here may bind the two. */
+/**
+ * Returns the type of the object that a claim refers to. Returns undefined if no main binding of this process has
+ * it.
+ */
 export function bindableType(runtime: BindingRuntime, reference: Reference): ResourceType | undefined {
   if (refersTo(reference, aggregateType)) return aggregateType
   return runtime.bindings.find(({ role, managed }) => role === 'main' && refersTo(reference, managed.type))?.managed
     .type
 }
 
-/** Writes the status and remembers the write. Returns the object as it was written, or the same object if nothing changed. */
+/** Writes the status and remembers the write. Returns the written object, or the same object if nothing changed. */
 export async function report(
   runtime: BindingRuntime,
   type: ResourceType,
@@ -120,7 +127,7 @@ export async function report(
   return written
 }
 
-/** Sets the binding phase of an object that others report on too: nothing else of its status is touched. */
+/** Sets the binding phase of an object whose status has other writers too. Other fields of the status do not change. */
 export async function setPhase(
   runtime: BindingRuntime,
   type: ResourceType,
@@ -131,7 +138,7 @@ export async function setPhase(
   if (phaseOf(object) !== phase) await patchStatus(runtime.client, type, keyOf(object), { bindingPhase: phase }, signal)
 }
 
-/** Changes an object from the revision that was read: a conflict if somebody wrote in between. */
+/** Patches an object. Fails with a conflict if the object changed since it was read. */
 export async function change(
   runtime: BindingRuntime,
   type: ResourceType,

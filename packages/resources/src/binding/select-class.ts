@@ -1,21 +1,21 @@
 import type { KubeObject } from '@crosstie/kube'
 import { type ClaimSpec, claimAnnotations, specOf } from '../metadata/binding.js'
 
-/** A class that a claim could get. */
+/** A class that a claim could use. */
 export interface Candidate {
   readonly class: KubeObject
-  /** Would it provision anything that this kind of claim may bind to? */
+  /** Whether it would provision a resource that this kind of claim can bind to. */
   readonly isSuitable: boolean
 }
 
+/** The result of `selectClass`. */
 export type Selected =
   | { readonly class: KubeObject; readonly because: string; readonly others: readonly KubeObject[] }
   | { readonly class: undefined; readonly because: string }
 
 /**
- * The class of a claim that names none: by its selector, or the default if it
- * has no selector either. Of several the first by name, then kind, so that
- * everybody who looks chooses the same one.
+ * Selects the class of a claim that names none: by its selector, or the default class if it has no selector. Of
+ * several classes, the first by name and kind is selected, so the result is deterministic.
  */
 export function selectClass(claim: KubeObject, candidates: readonly Candidate[]): Selected {
   const { classSelector } = specOf<ClaimSpec>(claim)
@@ -39,6 +39,7 @@ export function selectClass(claim: KubeObject, candidates: readonly Candidate[])
   return { class: undefined, because: `waiting for ${which}${nonsense}` }
 }
 
+/** Returns whether the class is a default class. */
 export const isDefault = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[claimAnnotations.defaultClass] === 'true'
 

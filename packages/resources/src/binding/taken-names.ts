@@ -4,13 +4,13 @@ import { identityOf } from '../managed/ownership/identity.js'
 import { externalNameOf } from '../metadata/metadata.js'
 import type { BindingRuntime } from './runtime.js'
 
-/** What is to be provisioned for a claim. */
+/** An object to provision for a claim. */
 export interface Wanted {
   readonly binding: Binding
   readonly object: KubeObject
 }
 
-/** A claim asks for an external name that another managed resource has. */
+/** A claim requests an external name that another managed resource has. */
 export class NameTakenError extends Error {
   override readonly name = 'NameTakenError'
 
@@ -23,16 +23,17 @@ export class NameTakenError extends Error {
 }
 
 /**
- * Refuses to give a claim the external resource that another object stands for already (CLM7). This is for a quick
- * answer: what was not seen here is stopped by the reservation of the name (decision 27). The message does not say whose
- * the name is, since that may be another tenant.
+ * Rejects an external name that another managed resource already has (CLM7). This check provides an early error.
+ * The reservation of the name prevents conflicts that are not visible here (decision 27). The message does not name
+ * the owner, who may be another tenant.
  *
  * @throws NameTakenError
  */
 export async function refuseTakenNames(runtime: BindingRuntime, wanted: readonly Wanted[]): Promise<void> {
   for (const { binding, object } of wanted) {
     const { managed } = binding
-    // The object's own name was generated for it. Where references are part of the identity, they are not resolved yet.
+    // A generated name cannot be taken. If `identifiedBy` is set, the identity may depend on references that are
+    // not resolved yet.
     if (externalNameOf(object) === '' || managed.identifiedBy) continue
     const identity = identityOf(managed, object)
     if (!identity) continue

@@ -21,28 +21,29 @@ import {
 import { UNRESOLVED } from '../status/conditions.js'
 import { whyNotReady } from './readiness.js'
 
-/** An object that a claim leads to, with its state. */
+/** An object below a claim, with its state. */
 export interface Traced {
   readonly reference: Reference
-  /** The class that it was made by, or asks to be made by; empty when there is none. */
+  /** The class that provisioned the object, or that the claim requests. Empty if there is none. */
   readonly className: string
-  /** How the claim or aggregate above is bound to it. */
+  /** The binding phase of the object. */
   readonly phase: string
   readonly ready: 'True' | 'False' | 'Unknown'
-  /** Why it is not ready; empty when it is. */
+  /** The reason why the object is not ready. Empty if it is ready. */
   readonly why: string
   readonly children: readonly Traced[]
-  /** What it refers to and has no value of yet. */
+  /** Referenced objects whose values are missing. */
   readonly waitsFor: readonly Traced[]
 }
 
+/** The options of `traceClaim`. */
 export interface TraceOptions {
   readonly client: Client
-  /** The kinds that the server has. */
+  /** The kinds that the server serves. */
   readonly types: readonly ResourceType[]
 }
 
-/** The tree from a claim to all that meets it. */
+/** Returns the tree of objects that satisfy a claim. */
 export async function traceClaim(options: TraceOptions, claim: KubeObject): Promise<Traced> {
   const { resourceRef } = specOf<ClaimSpec>(claim)
   const children = resourceRef?.name ? [await traceReference(options, resourceRef)] : []
@@ -50,9 +51,8 @@ export async function traceClaim(options: TraceOptions, claim: KubeObject): Prom
 }
 
 /**
- * What somebody has to look at: the first object, from the leaves up, that is
- * not ready for a reason of its own. One that lacks a value of another is not
- * to blame for as long as there is any that is.
+ * Returns the root cause: the first object, from the leaves up, that is not ready for a reason of its own. An
+ * object with an unresolved reference is returned only if there is no other cause.
  */
 export function deepestCause(tree: Traced): Traced | undefined {
   if (tree.ready === 'True' || tree.why === HIDDEN) return undefined
@@ -74,10 +74,10 @@ async function traceReference(options: TraceOptions, reference: Reference, depth
   return { ...traced(found), children, waitsFor }
 }
 
-/** Whoever asks in a namespace need not see what the claim is met with. */
+/** Users with access to a namespace may lack access to the cluster-scoped objects below a claim. */
 const HIDDEN = 'you have no right to look at it'
 
-/** References may lead around in a circle. */
+/** A limit for cycles of references. */
 const DEPTH_MAX = 5
 
 const missing = (reference: Reference): Traced => ({
@@ -100,7 +100,7 @@ function traced(object: KubeObject): Traced {
 
 const UNRESOLVED_FIELD = new RegExp(`${UNRESOLVED}: (spec\\.\\S+?): `)
 
-/** What the object says it cannot resolve, if it refers to it by name. */
+/** Returns the object of an unresolved reference by name, from the message of the condition. */
 async function unresolved(options: TraceOptions, object: KubeObject, depth: number): Promise<readonly Traced[]> {
   const message = whyNotReady(object)
   const path = UNRESOLVED_FIELD.exec(message)?.[1]

@@ -2,9 +2,13 @@ import { type Client, equal, ignoring, isNotFound, type KubeObject } from '@cros
 import { controllerOf, controllerReference } from '../metadata/metadata.js'
 import { connectionSecretType, type Secret, type SecretKey, secretType } from './publish.js'
 
+/** The data of a Secret, by key. */
 export type Data = Readonly<Record<string, string>>
 
-/** What a resource published to its connection Secret; undefined while there is none. A Secret that is not its own is not read. */
+/**
+ * Returns the data of the connection Secret of a resource; undefined if the Secret does not exist. Throws if
+ * another object controls the Secret.
+ */
 export async function readConnection(
   client: Client,
   owner: KubeObject,
@@ -20,8 +24,8 @@ export async function readConnection(
 }
 
 /**
- * Makes the data all that the owner's Secret holds. A Secret that is not the
- * owner's is refused, whoever it belongs to (CLM4). What was written, if anything was.
+ * Replaces the data of the connection Secret of the owner. Throws if the owner does not control the existing Secret
+ * (CLM4). Returns the written Secret; undefined if nothing changed.
  */
 export async function writeConnection(
   client: Client,
@@ -43,8 +47,10 @@ export async function writeConnection(
   return await client.update(secretType, { ...existing, data }, { signal })
 }
 
+/** Returns the data with all values decoded from base64. */
 export const decoded = (data: Data): Data => mapValues(data, (value) => Buffer.from(value, 'base64').toString('utf8'))
 
+/** Returns the data with all values encoded in base64. */
 export const encoded = (data: Data): Data => mapValues(data, (value) => Buffer.from(value, 'utf8').toString('base64'))
 
 const mapValues = (data: Data, change: (value: string) => string): Data =>

@@ -12,6 +12,7 @@ import {
 import type { ConnectionDetails } from '../definition/external.js'
 import { controllerOf, controllerReference } from '../metadata/metadata.js'
 
+/** The type of Secrets. */
 export const secretType: ResourceType = {
   group: '',
   version: 'v1',
@@ -20,14 +21,16 @@ export const secretType: ResourceType = {
   namespaced: true,
 }
 
-/** The type of the Secrets that we write. */
+/** The `type` field of connection Secrets. */
 export const connectionSecretType = 'connection.crossplane.io/v1alpha1'
 
+/** A Secret of the Kubernetes API. */
 export interface Secret extends KubeObject {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>>
 }
 
+/** The name and namespace of a Secret. */
 export interface SecretKey {
   readonly name: string
   readonly namespace: string
@@ -35,12 +38,12 @@ export interface SecretKey {
 
 const ATTEMPTS = 5
 
-/** Namespaces of the cluster itself. Their Secrets are not for managed resources to read or write. */
+/** Namespaces of the cluster itself. Managed resources must not read or write their Secrets. */
 const protectedNamespaces = new Set(['kube-system', 'kube-public', 'kube-node-lease'])
 
 /**
- * Throws when a managed resource or aggregate names a Secret of the cluster's
- * own namespaces: its author need not have any right there, but the controllers do.
+ * Throws if a managed resource or aggregate names a Secret in a system namespace. The controllers have access
+ * there, but the author of the object may not.
  */
 export function refuseProtected({ name, namespace }: SecretKey, field: string): void {
   if (!protectedNamespaces.has(namespace)) return
@@ -50,10 +53,9 @@ export function refuseProtected({ name, namespace }: SecretKey, field: string): 
 }
 
 /**
- * Makes the details part of the object's connection Secret. Keys are only ever
- * added or changed, never removed; nothing is written when they are there
- * already. A Secret that somebody else controls, or that is not of our type
- * and nobody's, is refused. True when something was written.
+ * Adds the details to the connection Secret of the object. It adds and changes keys, and never removes any. It
+ * writes only if a key differs. Throws if another object controls the Secret, or if the Secret has no controller
+ * and is not a connection Secret. Returns whether it wrote.
  */
 export async function publishConnection(
   client: Client,
@@ -68,7 +70,7 @@ export async function publishConnection(
     try {
       return await publishOnce(client, owner, key, details, options)
     } catch (error) {
-      // What the API server refuses now it may take in a moment; a failure of the way to it is for the caller to retry.
+      // An error response of the API server may be temporary. The caller retries transport errors.
       const temporary = findInChain(error, StatusError) !== undefined && attempt < ATTEMPTS
       if (!temporary)
         throw new Error(`cannot create or update connection secret: ${messageOf(error)}`, { cause: error })
@@ -99,7 +101,7 @@ async function publishOnce(
   refuseForeign(existing, owner)
   const missing = Object.keys(data).filter((name) => existing.data?.[name] !== data[name])
   const controlled = controllerOf(existing.metadata.ownerReferences) !== undefined
-  // A Secret of ours that lost its owner is taken back, unless it is just what it would be.
+  // An orphaned connection Secret is adopted again, unless its data already equals the details.
   if (missing.length === 0 && (controlled || equal(existing.data ?? {}, data))) return false
   const owners = [...(existing.metadata.ownerReferences ?? []), controllerReference(owner)]
   const metadata = {
@@ -134,7 +136,7 @@ function encoded(details: ConnectionDetails): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, Buffer.from(value, 'utf8').toString('base64')]))
 }
 
-/** One value of a Secret, decoded; undefined when the Secret or the key is not there. */
+/** Returns one decoded value of a Secret; undefined if the Secret or the key does not exist. */
 export async function readSecretKey(
   client: Client,
   key: SecretKey & { readonly key: string },
@@ -143,7 +145,7 @@ export async function readSecretKey(
   return (await readSecretValue(client, key, signal))?.value
 }
 
-/** The same, with the revision of the Secret that it was read from. */
+/** Returns one decoded value of a Secret and the revision of the Secret; undefined if either does not exist. */
 export async function readSecretValue(
   client: Client,
   key: SecretKey & { readonly key: string },
@@ -157,4 +159,5 @@ export async function readSecretValue(
   return { value: Buffer.from(value, 'base64').toString('utf8'), revision: revisionOf(secret) }
 }
 
+/** Returns the revision of a Secret: its uid and resourceVersion. */
 export const revisionOf = ({ metadata }: Secret): string => `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}`

@@ -13,6 +13,7 @@ import {
 const group = 'aggregation.crossplane.io'
 const version = 'v1alpha1'
 
+/** The type of AggregateResource. */
 export const aggregateType: ResourceType = {
   group,
   version,
@@ -21,6 +22,7 @@ export const aggregateType: ResourceType = {
   namespaced: false,
 }
 
+/** The type of AggregateResourceClass. */
 export const aggregateClassType: ResourceType = {
   group,
   version,
@@ -31,7 +33,7 @@ export const aggregateClassType: ResourceType = {
 
 const reclaimPolicy: JSONSchemaProps = { type: 'string', enum: ['Delete', 'Retain'] }
 
-/** The CRD of AggregateResourceClass: it aggregates classes by label (AGG1). */
+/** Returns the CRD of AggregateResourceClass, which aggregates classes by label (AGG1). */
 export function aggregateClassCrd(): KubeObject {
   const properties: Record<string, JSONSchemaProps> = {
     aggregationRule: {
@@ -72,7 +74,7 @@ export function aggregateClassCrd(): KubeObject {
   })
 }
 
-/** The CRD of AggregateResource: it aggregates managed resources by label (AGG1). */
+/** Returns the CRD of AggregateResource, which aggregates managed resources by label (AGG1). */
 export function aggregateCrd(): KubeObject {
   const spec: JSONSchemaProps = {
     type: 'object',

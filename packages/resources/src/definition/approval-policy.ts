@@ -2,7 +2,7 @@ import type { KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from './managed.js'
 import { ADMISSION_GROUP, noteOf, resourceRulesOf } from './name-policy.js'
 
-/** The verb of RBAC rules that permits approvals of plans. */
+/** The RBAC verb that permits the approval of plans. */
 export const APPROVE = 'approve'
 
 const APPROVED = 'crossplane.io/approved-plan'
@@ -13,8 +13,9 @@ const approves = `${noteOf('object', APPROVED)} != '' && ${noteOf('object', APPR
 const exempts = `${old(REQUIRED)} == 'required' && ${noteOf('object', REQUIRED)} != 'required'`
 
 /**
- * Lets only users with the verb `approve` approve a plan, or lift the need for approval from an object. A
- * ValidatingAdmissionPolicy, since annotations are not subject to RBAC of their own.
+ * Returns a ValidatingAdmissionPolicy and its binding. Only users with the verb `approve` may approve a plan or
+ * remove the approval requirement from an object. An admission policy is necessary because RBAC does not cover
+ * individual annotations.
  */
 export function approvalPolicy(provider: string, kinds: readonly ManagedKind[]): readonly KubeObject[] {
   const name = `crosstie-approvals-${provider}`

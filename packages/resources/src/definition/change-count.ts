@@ -1,12 +1,12 @@
 /** A function that a provider calls before each request that changes an external resource. */
 export type CountChange = () => void
 
-/** Promises that every request of this reconciliation that changes something is counted. */
+/** Opts in to counting. The caller guarantees that it counts every mutating request of this reconciliation. */
 export type TrackChanges = () => CountChange
 
 /**
- * Counts the requests of one reconciliation that change external resources. A provider opts in when it connects. Without
- * that the number is unknown, and every update is taken to have sent something.
+ * Counts the requests of one reconciliation that change external resources. A provider opts in when it connects.
+ * Otherwise the number is unknown, and the reconciler assumes that every update sent a request.
  */
 export class ChangeCount {
   #sent: number | undefined
@@ -18,7 +18,7 @@ export class ChangeCount {
     }
   }
 
-  /** Undefined when the provider does not count. */
+  /** The number of counted requests. Undefined if the provider did not opt in. */
   get sent(): number | undefined {
     return this.#sent
   }

@@ -3,7 +3,7 @@ import { s } from './schema.js'
 
 const engineVersion = (doc: string) => s.optional(s.string({ doc, pattern: '^[0-9]+(\\.[0-9]+)*$' }))
 
-/** All that leads to a database in one text, as drivers take it. */
+/** Returns the connection details of a database as one URI, the form that drivers accept. */
 function databaseUri(scheme: string, details: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { endpoint, host = endpoint, port, username, password, database = '' } = details
   if (host === undefined || username === undefined || password === undefined) return {}

@@ -14,26 +14,26 @@ import type { ManagedKind } from './managed.js'
 import { openApiOf } from './openapi.js'
 import type { Fields, Node, ObjectSchema } from './schema.js'
 
-/** What there is to say of a kind of thing that applications ask for. */
+/** The definition of a kind of claim. */
 export interface ClaimDefinition<F extends Fields> {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** Of the URL; absent: the English plural of the kind. */
+  /** The plural name in URLs. Defaults to the English plural of the kind. */
   readonly plural?: string
-  /** Other versions that are served as well. They have the same fields. */
+  /** Additional served versions. They have the same fields. */
   readonly alsoServed?: readonly string[]
   readonly shortNames?: readonly string[]
   readonly doc?: string
-  /** What applications may ask for, whoever meets the claim. */
+  /** The fields that applications set. They do not depend on the managed kind that satisfies the claim. */
   readonly parameters: ObjectSchema<F>
-  /** What else the claim's Secret holds, given the connection details of what meets the claim. */
+  /** Returns additional keys for the Secret of the claim, derived from the connection details of the bound resource. */
   readonly connection?: (details: Details) => Details
 }
 
 type Details = Readonly<Record<string, string>>
 
-/** A kind of claim: what applications ask for, such as a PostgreSQL instance. */
+/** A kind of claim: a request of an application, such as one for a PostgreSQL instance. */
 export interface ClaimKind {
   readonly type: ResourceType
   readonly parameters: Node
@@ -110,23 +110,23 @@ function claimCrd<F extends Fields>(type: ResourceType, definition: ClaimDefinit
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * States that a managed kind can satisfy a kind of claim, and how the managed resource is configured. Combinations without a
- * binding are ignored.
+ * States that a managed kind can satisfy a kind of claim, and how the managed resource is configured. Combinations
+ * without a binding are ignored.
  */
 export interface Binding {
   readonly claim: ClaimKind
   readonly managed: ManagedKind
   /**
-   * What this is to the claim. `main` is what was asked for: the claim may bind
-   * to it. `supporting` makes sense only beside a main one, in an aggregate.
+   * The role of the managed resource. A claim can bind to a `main` resource. A `supporting` resource is provisioned
+   * only next to a main one, in an aggregate.
    */
   readonly role: 'main' | 'supporting'
   /**
-   * What the managed resource should be, given what the claim asks for and what
-   * the class says. Throws to say that the two do not go together.
+   * Returns the `spec.forProvider` of the managed resource, given the claim and its class. Throws if the claim and
+   * the class are incompatible.
    */
   configure(given: Configuring): Values
-  /** The external name that the claim asks for in a field of its own, when no annotation does. */
+  /** Returns the external name from a field of the claim. Used only if the claim has no external name annotation. */
   externalName?(given: Configuring): string | undefined
 }
 
@@ -134,9 +134,9 @@ export interface Binding {
 export interface Configuring {
   readonly claim: KubeObject
   readonly class: KubeObject
-  /** The fields of the claim that are not the control plane's. */
+  /** The fields of the claim that `parameters` defines. */
   readonly asked: Values
-  /** As the class states it. */
+  /** The values of the class. */
   readonly forProvider: Values
 }
 

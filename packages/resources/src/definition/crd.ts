@@ -7,7 +7,7 @@ import { oldPolicyNames, policyNames } from './policies.js'
 import { contradictoryPolicies, immutableRules, knownPolicy, noRepeatedPolicy, requiredRules } from './rules.js'
 import type { Node } from './schema.js'
 
-/** What a kind's CRD is made from. */
+/** The input for the CRD of a kind. */
 export interface KindShape {
   readonly type: ResourceType
   readonly alsoServed: readonly string[]
@@ -16,7 +16,7 @@ export interface KindShape {
   readonly doc: string
   readonly parameters: Node
   readonly observation: Node
-  /** Further versions with fields of their own. */
+  /** Additional versions with different fields. */
   readonly versions?: readonly { readonly version: string; readonly parameters: Node; readonly observation: Node }[]
 }
 
@@ -38,7 +38,7 @@ const partsOfReference = {
   uid: 'Its uid: another object of the same name is not meant.',
 }
 
-/** An object that stands in a field of another. */
+/** Returns the schema of a reference to an object. */
 export const referenceSchema = (
   description: string,
   parts: readonly (keyof typeof partsOfReference)[] = ['apiVersion', 'kind', 'name', 'uid'],
@@ -51,6 +51,7 @@ export const referenceSchema = (
 const objectReference = (description: string): JSONSchemaProps =>
   referenceSchema(description, ['apiVersion', 'kind', 'name', 'namespace', 'uid'])
 
+/** Returns the schema of a label selector. */
 export const labelSelectorSchema = (description: string): JSONSchemaProps => ({
   type: 'object',
   description,
@@ -63,6 +64,7 @@ export const labelSelectorSchema = (description: string): JSONSchemaProps => ({
   },
 })
 
+/** The fields of `spec` that every managed kind has. */
 export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   managementPolicies: {
     type: 'array',
@@ -108,16 +110,19 @@ export const controlFields: Readonly<Record<string, JSONSchemaProps>> = {
   ),
 }
 
+/** The schema of `status.bindingPhase`. */
 export const bindingPhaseSchema: JSONSchemaProps = text('How far binding to a claim or an aggregate is.', {
   enum: ['Unbindable', 'Unbound', 'Bound', 'Released'],
 })
 
+/** The schema of `status.observedGeneration`. */
 export const observedGenerationSchema: JSONSchemaProps = {
   type: 'integer',
   format: 'int64',
   description: 'The metadata.generation that this status tells of.',
 }
 
+/** The schema of `status.conditions`. */
 export const conditionsSchema: JSONSchemaProps = {
   type: 'array',
   description: 'How it is: Ready, Synced and others, each with the reason.',
@@ -138,8 +143,8 @@ export const conditionsSchema: JSONSchemaProps = {
 }
 
 /**
- * The CRD of a managed kind. Versions with other fields are served only where
- * something converts them: else the API server would drop what it does not know.
+ * Returns the CRD of a managed kind. Versions with different fields are included only if a conversion endpoint is
+ * given. Without conversion, the API server would prune fields that a version does not define.
  */
 export function managedCrd(shape: KindShape, conversion?: ConversionEndpoint): KubeObject {
   const others = conversion ? (shape.versions ?? []) : []
@@ -202,7 +207,7 @@ function managedSchema(shape: KindShape): JSONSchemaProps {
   return immutable.length > 0 ? { ...schema, 'x-kubernetes-validations': immutable } : schema
 }
 
-/** The CRD of a managed kind's class: a template of its spec (CLM1). */
+/** Returns the CRD of the class of a managed kind, a template of its spec (CLM1). */
 export function classCrd(shape: KindShape): KubeObject {
   const { managementPolicies, deletionPolicy, providerConfigRef, reclaimPolicy } = controlFields
   const specTemplate: JSONSchemaProps = {
@@ -245,11 +250,12 @@ export function classCrd(shape: KindShape): KubeObject {
   })
 }
 
+/** Returns the type of the class of a managed kind. */
 export function classTypeOf(type: ResourceType): ResourceType {
   return { ...type, kind: `${type.kind}Class`, resource: pluralOf(`${type.kind}Class`), namespaced: false }
 }
 
-/** English plurals, as far as Kubernetes' own generators know them. */
+/** Returns the English plural, by the same rules as the Kubernetes code generators. */
 export function pluralOf(kind: string): string {
   const name = kind.toLowerCase()
   if (/(s|x|z|ch|sh)$/.test(name)) return `${name}es`
@@ -257,6 +263,7 @@ export function pluralOf(kind: string): string {
   return `${name}s`
 }
 
+/** The parts of a CRD that depend on the kind. */
 export interface CrdParts {
   readonly alsoServed: readonly string[]
   readonly categories: readonly string[]
@@ -264,11 +271,12 @@ export interface CrdParts {
   readonly schema: JSONSchemaProps
   readonly columns: readonly object[]
   readonly status: boolean
-  /** Versions with schemas of their own, which need a conversion. */
+  /** Versions with different schemas. They require a conversion. */
   readonly versions?: readonly { readonly version: string; readonly schema: JSONSchemaProps }[]
   readonly conversion?: ConversionEndpoint | undefined
 }
 
+/** Returns a CustomResourceDefinition. */
 export function crd(type: ResourceType, parts: CrdParts): KubeObject {
   const version = (name: string, storage: boolean, schema = parts.schema) => ({
     name,
@@ -317,6 +325,7 @@ const meaningOf: Readonly<Record<string, JSONSchemaProps>> = {
   status: { description: 'What was seen last. Nothing in it is needed: it is written anew.' },
 }
 
+/** Returns the schema of an object with the standard fields and the given properties. */
 export function objectSchema(
   description: string,
   properties: Record<string, JSONSchemaProps>,
@@ -337,7 +346,7 @@ export function objectSchema(
   }
 }
 
-/** `kubectl get` columns take a JSONPath without the braces that kubectl itself wants. */
+/** Returns a printer column. Printer columns take a JSONPath without the braces that kubectl requires. */
 export function column(name: string, path: string): { name: string; type: string; jsonPath: string } {
   return { name, type: 'string', jsonPath: path.slice(1, -1) }
 }

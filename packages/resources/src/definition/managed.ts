@@ -27,137 +27,153 @@ export interface ManagedDefinition<F extends Fields, O extends Fields, C> {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** Of the URL; absent: the English plural of the kind. */
+  /** The plural name in URLs. Defaults to the English plural of the kind. */
   readonly plural?: string
   readonly doc?: string
-  /** Older versions that are served as well. They have the same fields. */
+  /** Older versions that are served too. They have the same fields. */
   readonly alsoServed?: readonly string[]
-  /** Versions with other fields, which are served as well, and how they become this one (MR2). */
+  /** Versions with different fields that are served too, with their conversions (MR2). */
   readonly versions?: readonly KindVersion[]
   readonly categories?: readonly string[]
   readonly shortNames?: readonly string[]
   readonly parameters: ObjectSchema<F>
   readonly observation: ObjectSchema<O>
-  /** Do we choose the external name, or does the provider assign it? */
+  /** Whether the user chooses the external name or the provider assigns it. */
   readonly naming: 'user-chosen' | 'provider-assigned'
-  /** Creating what is there already changes nothing and is no error, and a create is seen by the next read. */
+  /** A repeated create succeeds without effect, and a read after a create returns the resource. */
   readonly idempotentCreate?: boolean
-  /** `create` honours its token: the same token never makes a second resource. */
+  /** `create` is idempotent by token: calls with the same token create at most one resource. */
   readonly token?: boolean
-  /** The provider tags resources; `create` sets the tags that it is given. */
+  /** The provider supports tags, and `create` sets the tags of the call. */
   readonly tags?: {
     readonly field: NoInfer<keyof F & string>
-    /** What keys may hold: anything, no `.` and `/`, or letters and digits only. */
+    /** The characters that keys may contain: any, any except `.` and `/`, or only letters and digits. */
     readonly keys?: 'any' | 'dashes' | 'alphanumeric'
-    /** `create` sets the tags in a second request: a resource without tags may be one whose create was interrupted. */
+    /** `create` sets the tags in a second request, so an interrupted create can leave a resource without tags. */
     readonly setAfterCreate?: boolean
   }
-  /** Values that tell two resources of the same external name apart, beside identifier fields: the database of a schema. */
+  /**
+   * Returns values that, beside identifier fields, distinguish resources with the same external name: the database
+   * of a schema.
+   */
   readonly identifiedBy?: (forProvider: KnownOf<F>) => readonly unknown[]
   /**
-   * The fields identify the resource and the external name means nothing to the provider, as for a grant. The external
-   * name of a claim is not passed on to it.
+   * The fields identify the resource, and the provider ignores the external name, as for a grant. The external name
+   * of a claim is not passed on to the resource.
    */
   readonly nameless?: boolean
-  /** Several objects may manage parts of one external resource, and the provider keeps them apart: server-side apply. */
+  /**
+   * Several objects may manage parts of one external resource. The provider keeps the parts separate, as in
+   * server-side apply.
+   */
   readonly shared?: boolean
   /**
-   * Says why a claim must not use an external name: the provider or the control plane needs it. Returns undefined for
-   * all other names. Called before any other function of the kind, with the connected client.
+   * Returns the reason why a claim must not use an external name that the provider or the control plane needs.
+   * Returns undefined for all other names. Called before any other function of the kind, with the connected client.
    */
   readonly forbiddenName?: (call: { readonly client: C; readonly externalName: string }) => string | undefined
-  /** The schema is derived from an external API, so the patterns for its shape are not enforced. */
+  /** The schema is derived from an external API, so the API patterns are not enforced. */
   readonly derived?: boolean
-  /** Kinds with a definition of their own, which must not be embedded in this one (MR12). */
+  /** Kinds with their own definitions, which must not be embedded in this one (MR12). */
   readonly ownKinds?: readonly string[]
-  /** How long a read may miss what was just made. */
+  /** How long after a create a read may fail to return the resource. Defaults to 30. */
   readonly consistencySeconds?: number
-  /** A combination of policies that the provider cannot keep: say why. */
+  /** Returns the reason why the provider does not support a combination of management policies. */
   readonly refusePolicies?: (policies: readonly string[]) => string | undefined
   readonly providerConfig?: ProviderConfigKind
-  /** Its calls are not counted against the budget of the credentials: the API, or the kind, keeps the measure itself. */
+  /** Calls do not count against the rate limit of the credentials, because the API or the kind limits them itself. */
   readonly unmetered?: boolean
-  /** What the credentials must be allowed, in the provider's own words; printed on the kind's page. */
+  /**
+   * The permissions that the credentials need, as the provider names them. The reference page of the kind lists
+   * them.
+   */
   readonly permissions?: Permissions
 
   connect(context: ConnectContext): Promise<C> | C
-  /** Without an external name there is nothing to see, unless the call has tags to find it by. */
+  /**
+   * Returns the state of the external resource. Without an external name the result is `absent`, unless the call
+   * has tags to find the resource by.
+   */
   observe(call: ObserveCall<KnownOf<F>, C>): Promise<Observed<AtProviderOf<F, O>>>
   create(call: CreateCall<ObjectOf<F>, C>): Promise<Created<AtProviderOf<F, O>>>
   update(call: UpdateCall<ObjectOf<F>, C>): Promise<Updated | void>
   delete(call: ExternalCall<KnownOf<F>, C>): Promise<void>
   /**
-   * All resources of the kind that the client can see, for many objects at
-   * once; with tags, at least those that carry them. Each has an externalName.
+   * Returns all resources of the kind that the client can access. One call serves many objects. If the call has
+   * tags, the result may be limited to resources with these tags. Each resource has an externalName.
    */
   list?(call: ListCall<KnownOf<F>, C>): Promise<readonly Listed<AtProviderOf<F, O>, KnownOf<F>>[]>
 }
 
-/** By management policy, the actions that it needs. */
+/** The permissions that each management policy requires. */
 export type Permissions = Readonly<Partial<Record<Exclude<(typeof policyNames)[number], '*'>, readonly string[]>>>
 
-/** A version of a kind with fields of its own. */
+/** A version of a kind with different fields. */
 export interface KindVersion extends VersionConversion {
   readonly parameters: ObjectSchema<Fields>
-  /** Absent: as in the version of the definition. */
+  /** Defaults to the observation of the definition. */
   readonly observation?: ObjectSchema<Fields>
 }
 
-/** atProvider covers forProvider by construction (MR4), with nothing required. */
+/** The type of `status.atProvider`. It includes all fields of forProvider (MR4), and all fields are optional. */
 export type AtProviderOf<F extends Fields, O extends Fields> = DeepPartial<ObjectOf<F>> & DeepPartial<ObjectOf<O>>
 
 /** The input of `connect`. */
 export interface ConnectContext {
   readonly managed: KubeObject
-  /** Absent when the kind uses no ProviderConfig. */
+  /** Absent if the kind does not use a ProviderConfig. */
   readonly config: ProviderConfiguration | undefined
-  /** The Kubernetes API that the object itself is kept in. */
+  /** The Kubernetes API that stores the object. */
   readonly api: Client
-  /** For providers that can hear of changes: each is a reason to look at the object, without waiting for the next poll. */
+  /** Subscribes to change notifications. Each notification triggers a reconciliation before the next poll. */
   readonly follow: Follow
   /**
-   * For providers that can count their requests: the function that this returns must be called before each request that
-   * changes an external resource. Then an update that sends none is reported as drift that was not corrected. A provider that
-   * does not call this is taken to send something with every update.
+   * Opts in to counting requests. The provider must call the returned function before each request that changes an
+   * external resource. An update without such a request is then reported as uncorrected drift. If the provider does
+   * not opt in, the reconciler assumes that every update sent a request.
    */
   readonly trackChanges: TrackChanges
   readonly signal: AbortSignal
 }
 
+/** The input of `list`. */
 export interface ListCall<P, C> {
   readonly client: C
-  /** Of one of the objects that the list is for: its identifiers are theirs all. */
+  /** The parameters of one of the objects that the list is for. All of these objects have the same identifiers. */
   readonly forProvider: P
   readonly tags?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** A kind, ready to be served and reconciled. What the reconciler needs of it, without its types. */
+/** A kind that can be served and reconciled: a definition without its type parameters. */
 export interface ManagedKind {
   readonly type: ResourceType
   readonly classType: ResourceType
   readonly parameters: Node
   readonly observation: Node
   readonly naming: 'user-chosen' | 'provider-assigned'
-  /** The external name finds the resource even when nobody heard the answer to its create: it was chosen before. */
+  /**
+   * The external name was chosen before the create, so it finds the resource even if the response to the create was
+   * lost.
+   */
   readonly naturalKey: boolean
   readonly idempotentCreate: boolean
   readonly token: boolean
   readonly tags:
     | { readonly field: string; readonly keys: 'any' | 'dashes' | 'alphanumeric'; readonly setAfterCreate: boolean }
     | undefined
-  /** Values that tell two resources of the same external name apart, beside identifier fields. */
+  /** Returns values that, beside identifier fields, distinguish resources with the same external name. */
   readonly identifiedBy?: ((forProvider: object) => readonly unknown[]) | undefined
-  /** The fields identify the resource: the external name means nothing to the provider. */
+  /** The fields identify the resource, and the provider ignores the external name. */
   readonly nameless?: boolean
-  /** Several objects may manage parts of one external resource: no object has it to itself. */
+  /** Several objects may manage parts of one external resource, so it has no exclusive owner. */
   readonly shared?: boolean
-  /** Says why a claim must not use an external name. */
+  /** Returns the reason why a claim must not use an external name. */
   readonly forbiddenName?:
     | ((call: { readonly client: unknown; readonly externalName: string }) => string | undefined)
     | undefined
   readonly consistencySeconds: number
-  /** False for kinds made by others that have no deletionPolicy. */
+  /** False for kinds of other projects that do not have a deletionPolicy. */
   readonly hasDeletionPolicy: boolean
   readonly refusePolicies: ((policies: readonly string[]) => string | undefined) | undefined
   readonly providerConfig: ProviderConfigKind | undefined
@@ -165,14 +181,14 @@ export interface ManagedKind {
   readonly permissions?: Permissions
   // biome-ignore lint/suspicious/noExplicitAny: the typed functions of a definition, seen by code that serves all kinds.
   readonly external: External<any>
-  /** Versions with other fields are part of it only with somebody to convert them. */
+  /** Returns the CRD. Versions with different fields are included only if a conversion endpoint is given. */
   crd(conversion?: ConversionEndpoint): KubeObject
-  /** The object in another version. Absent: all versions have the same fields. */
+  /** Converts an object to another version. Absent if all versions have the same fields. */
   readonly convert?: (object: KubeObject, version: string) => KubeObject
   classCrd(): KubeObject
-  /** Finds external resources of the kind by filter (OBS4). Absent when its API cannot list. */
+  /** The kind of queries that find external resources of this kind by filter (OBS4). Absent if the API cannot list. */
   readonly query?: QueryKind
-  /** The reference page of the kind, in Markdown. */
+  /** Returns the reference page of the kind, in Markdown. */
   page(): string
 }
 

@@ -2,14 +2,15 @@ import type { KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from './managed.js'
 
 /**
- * Refuses at admission to remove or change the external name of an object whose external resource exists (XN1). Rules of a
- * CRD cannot read annotations, so this is a ValidatingAdmissionPolicy, which every Kubernetes from 1.30 on and the embedded
- * server evaluate. It needs no identity of the controllers: the first name is free, a write that records a step of a
- * create may change the name, and so may one that brings the name that the status records.
+ * The policy denies requests that remove or change the external name of an object whose external resource exists
+ * (XN1). CRD validation rules cannot read annotations, so it is a ValidatingAdmissionPolicy, which Kubernetes 1.30
+ * and later and the embedded server evaluate. It does not depend on the identity of the controllers. A request may
+ * set the first name, change the name while it records a step of a create, or restore the name that the status
+ * records.
  */
 
 const NAME = 'crossplane.io/external-name'
-/** A CEL expression for the value of an annotation. */
+/** Returns a CEL expression for the value of an annotation. */
 export const noteOf = (object: string, name: string): string =>
   `${object}.metadata.?annotations[?'${name}'].orValue('')`
 
@@ -19,14 +20,14 @@ const steps = {
   failed: 'external-create-failed',
 }
 
-/** A create succeeded, or is under way. One that failed leaves the name free. */
+/** A CEL expression: a create succeeded or is in progress. After a failed create the name can be changed. */
 const created = [
   "variables.recorded != ''",
   "(variables.succeeded != '' && variables.succeeded >= variables.pending)",
   '(variables.pending > variables.succeeded && variables.pending > variables.failed)',
 ].join(' || ')
 
-/** Such a write names what a create is about to create or has created. */
+/** A CEL expression: the request records the start or the result of a create. */
 const recordsCreate = Object.entries(steps)
   .map(([variable, note]) => `${noteOf('object', `crossplane.io/${note}`)} > variables.${variable}`)
   .join(' || ')
@@ -38,9 +39,10 @@ const message = [
   "' To manage another external resource, create another object.'",
 ].join(' + ')
 
+/** The API group of admission policies. */
 export const ADMISSION_GROUP = 'admissionregistration.k8s.io'
 
-/** The policy for the kinds of one provider, and the binding that puts it into effect. */
+/** Returns the policy for the kinds of one provider, and the binding that enables it. */
 export function externalNamePolicy(provider: string, kinds: readonly ManagedKind[]): readonly KubeObject[] {
   const name = `crosstie-external-names-${provider}`
   const apiVersion = `${ADMISSION_GROUP}/v1`
@@ -53,7 +55,7 @@ export function externalNamePolicy(provider: string, kinds: readonly ManagedKind
     spec: {
       failurePolicy: 'Fail',
       matchConstraints: { resourceRules },
-      // Evaluated first, so that all other writes cost one comparison.
+      // Match conditions are evaluated first, so all other writes cost one comparison.
       matchConditions: [{ name: 'external-name-changes', expression: changed }],
       variables: [
         { name: 'name', expression: noteOf('oldObject', NAME) },
@@ -88,7 +90,7 @@ export function externalNamePolicy(provider: string, kinds: readonly ManagedKind
   return [policy, binding]
 }
 
-/** Rules that match writes to managed kinds, one for each API group. */
+/** Returns rules that match writes to managed kinds, one for each API group. */
 export function resourceRulesOf(kinds: readonly ManagedKind[], operations: readonly string[]): readonly object[] {
   const groups = [...new Set(kinds.map(({ type }) => type.group))].sort()
   return groups.map((group) => ({

@@ -1,12 +1,15 @@
 import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { type Node, referenceFields, secretRefField } from './schema.js'
 
-/** `forProvider` is what a user states, `initProvider` the same with nothing required, `atProvider` what was observed. */
+/**
+ * The section of an object. `initProvider` has the fields of `forProvider`, all optional. `atProvider` holds the
+ * observed state.
+ */
 export type Side = 'forProvider' | 'initProvider' | 'atProvider'
 
 const scalarTypes = { string: 'string', integer: 'integer', number: 'number', boolean: 'boolean' } as const
 
-/** The fields of an object as a CRD states them. */
+/** Returns the OpenAPI schema of a field for one section of the object. */
 export function openApiOf(node: Node, side: Side): JSONSchemaProps {
   return { ...described(node.doc), ...shapeOf(node, side, false) }
 }
@@ -44,9 +47,9 @@ function objectOf(node: Node, side: Side, inList: boolean): JSONSchemaProps {
 }
 
 /**
- * Outside of lists a required field is a rule on the spec instead (see
- * rules.ts), as policies and initProvider can do away with it. Identifiers
- * are always needed, unless a reference can give them.
+ * Returns whether the schema requires the field. Outside of lists, a rule on the spec requires it instead (see
+ * rules.ts), because the requirement depends on the policies and on initProvider. Identifiers are always required,
+ * unless a reference can set them.
  */
 function mustBeThere(field: Node, side: Side, inList: boolean): boolean {
   if (side !== 'forProvider') return false
@@ -62,7 +65,7 @@ function listOf(node: Node, side: Side): JSONSchemaProps {
   const items = openApiOfItem(node.items!, side)
   const { minItems, maxItems } = node.limits
   const limits = side === 'forProvider' ? { ...(minItems ? { minItems } : {}), ...(maxItems ? { maxItems } : {}) } : {}
-  // What the provider reports is shown as it is, even when it breaks the rules for what may be asked.
+  // The status accepts every value that the provider reports, even one that the spec would not accept.
   if (side === 'atProvider') return { type: 'array', items }
   if (node.keys) {
     const required = [...new Set([...node.keys, ...(items.required ?? [])])]
@@ -108,6 +111,7 @@ function secretKeySelector(field: Node): JSONSchemaProps {
   }
 }
 
+/** The schema of the resolution policy of a reference. */
 export const resolutionPolicy: JSONSchemaProps = {
   type: 'object',
   description: 'When the reference is resolved, and whether it may be missing.',
@@ -164,7 +168,7 @@ function selectorSchema(description: string): JSONSchemaProps {
   }
 }
 
-/** All of `fields` and all of `more`, deep in nested objects: how atProvider comes to cover forProvider (MR4). */
+/** Merges the fields of two objects recursively, so that atProvider includes all fields of forProvider (MR4). */
 export function unionOf(fields: Node, more: Node): Node {
   const merged: Record<string, Node> = { ...fields.fields }
   for (const [name, node] of Object.entries(more.fields ?? {})) {

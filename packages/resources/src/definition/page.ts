@@ -5,12 +5,12 @@ import { identifiersOf } from './query.js'
 import { type Node, referenceFields, secretRefField } from './schema.js'
 
 interface PageOptions {
-  /** The kind can be queried. */
+  /** Whether the kind supports queries. */
   readonly lists: boolean
   readonly permissions?: Permissions | undefined
 }
 
-/** The reference page of a kind, in Markdown. */
+/** Returns the reference page of a kind, in Markdown. */
 export function kindPage(
   shape: KindShape,
   naming: 'user-chosen' | 'provider-assigned',

@@ -2,22 +2,28 @@ import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import type { Node } from './schema.js'
 
 /**
- * Which paths `spec.ignoreChanges` may hold, as one regular expression for each kind. CEL evaluates it at admission on
- * every server, and the reconciler uses the same expression for servers that do not have the rule.
+ * The paths that `spec.ignoreChanges` accepts, as one regular expression for each kind. The API server evaluates it
+ * at admission as a CEL rule. The reconciler uses the same expression, for servers that do not have the rule.
  */
 
-/** CEL charges `matches` by the lengths of the text and of the expression, so all three have a limit. */
+/**
+ * The CEL cost of `matches` depends on the lengths of the text and of the expression, so both are limited, as is
+ * the number of paths.
+ */
 const MAX_PATHS = 32
 const MAX_PATH_LENGTH = 256
 const MAX_PATTERN_LENGTH = 11_000
 
-/** One step to a field whose name the schema does not state: `.name` or `[name]`. */
+/** One path step to a field that the schema does not name: `.name` or `[name]`. */
 const anyStep = String.raw`(\.[^.\[\]]+|\[[^\[\]]+\])`
 const anyPath = `${anyStep}*`
 const wildcard = String.raw`(\.\*|\[['"]?\*['"]?\])`
 const index = String.raw`(\[([0-9]+|\*)\]|\.\*)`
 
-/** Matches each path to a field below the node, and nothing else. Fields deeper than the expression may grow match any path. */
+/**
+ * Returns an expression that matches exactly the paths to fields below the node. If the expression would exceed its
+ * maximum length, the deepest levels match any path.
+ */
 export function fieldPathPattern(parameters: Node): string {
   for (let depth = 16; depth > 0; depth--) {
     const pattern = `^(${alternatives(parameters, depth)})$`
@@ -26,13 +32,13 @@ export function fieldPathPattern(parameters: Node): string {
   return '^.+$'
 }
 
-/** The fields of an object, without what leads to them. */
+/** Returns an expression for paths that start with a field of the object. */
 function alternatives(node: Node, depth: number): string {
   const fields = Object.entries(node.fields ?? {})
   return fields.map(([name, field]) => `${escaped(name)}${below(field, depth - 1)}`).join('|')
 }
 
-/** The rest of a path that has led to this node. The node itself may be the end. */
+/** Returns an expression for the rest of a path, after this node. The rest may be empty. */
 function below(node: Node, depth: number): string {
   if (node.sensitive) return ''
   if (depth === 0) return node.type === 'object' || node.items ? anyPath : ''
@@ -66,7 +72,10 @@ const description =
 
 const compiled = new WeakMap<Node, RegExp>()
 
-/** Says why a path is not accepted in `spec.ignoreChanges`; undefined for one that names a field of the kind. */
+/**
+ * Returns the reason why `spec.ignoreChanges` does not accept a path; undefined if the path names a field of the
+ * kind.
+ */
 export function refusedPath(kind: string, parameters: Node, path: string): string | undefined {
   const pattern = compiled.get(parameters) ?? new RegExp(fieldPathPattern(parameters), 'u')
   compiled.set(parameters, pattern)
@@ -76,7 +85,10 @@ export function refusedPath(kind: string, parameters: Node, path: string): strin
 const refusal = (kind: string): string =>
   `is not a path to a field of spec.forProvider of ${kind}; kubectl explain ${kind.toLowerCase()}.spec.forProvider lists the fields`
 
-/** `spec.ignoreChanges` of a kind (INI5). A stored list that breaks the rule may stay as it is: servers ratchet. */
+/**
+ * Returns the schema of `spec.ignoreChanges` (INI5). A stored list that violates the rule stays valid while it is
+ * unchanged, because API servers ratchet validation.
+ */
 export function ignoreChangesSchema(kind: string, parameters: Node): JSONSchemaProps {
   const rule = `self.matches(${JSON.stringify(fieldPathPattern(parameters))})`
   const message = refusal(kind)

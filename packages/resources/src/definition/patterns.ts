@@ -1,7 +1,7 @@
 import type { ResourceType } from '@crosstie/kube'
 import { fieldsBelow, type Node, referenceFields, secretRefField } from './schema.js'
 
-/** A kind whose definition breaks a pattern of managed resource APIs. Says which, and how to mend it. */
+/** The definition of a kind violates a pattern of managed resource APIs. The message names the pattern and the fix. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
   readonly complaints: readonly string[]
@@ -14,6 +14,7 @@ export class DefinitionError extends Error {
   }
 }
 
+/** The parts of a definition that the patterns check. */
 export interface CheckedKind {
   readonly group: string
   readonly version: string
@@ -23,13 +24,13 @@ export interface CheckedKind {
   readonly tagsField?: string | undefined
   readonly naming: 'user-chosen' | 'provider-assigned'
   readonly idempotentCreate: boolean
-  /** Kinds that have a definition of their own, by the field names that would repeat them (MR12). */
+  /** Kinds with their own definitions. A field must not embed one of them (MR12). */
   readonly ownKinds: readonly string[]
 }
 
 type Pattern = (kind: CheckedKind) => readonly string[]
 
-/** All that a definition must keep to. Each says what is wrong and what to write instead. */
+/** The patterns that a definition must follow. Each message states the violation and the fix. */
 const patterns: readonly Pattern[] = [
   namesMirrorTheProvider,
   namingIsKnown,
@@ -46,15 +47,16 @@ const patterns: readonly Pattern[] = [
   repeatableCreatesHaveChosenNames,
 ]
 
+/** Checks the definition of a kind against all patterns. Throws DefinitionError with all violations. */
 export function checkPatterns(kind: CheckedKind): void {
   const complaints = patterns.flatMap((pattern) => pattern(kind))
   if (complaints.length > 0) throw new DefinitionError(kind.kind, complaints)
 }
 
 /**
- * Kinds that are managed together must not repeat each other (MR12): a field
- * that embeds what has a kind of its own would have two controllers. Kinds of
- * one provider share all of their group but its first word.
+ * Checks that no kind embeds another kind of the same provider (MR12), since the embedded resource would have two
+ * controllers. Kinds belong to the same provider if their groups are equal after the first label. Throws
+ * DefinitionError.
  */
 export function checkTogether(kinds: readonly { readonly type: ResourceType; readonly parameters: Node }[]): void {
   const providerOf = ({ group }: ResourceType) => group.split('.').slice(1).join('.')
@@ -78,7 +80,7 @@ function namesMirrorTheProvider({ group, version, kind }: CheckedKind): string[]
   return complaints
 }
 
-/** Providers in JavaScript have no compiler that checks this, and a wrong value would decide how creates are repeated. */
+/** The compiler does not check providers in JavaScript, and an invalid value would change how creates are retried. */
 function namingIsKnown({ naming }: CheckedKind): string[] {
   if (naming === 'user-chosen' || naming === 'provider-assigned') return []
   return [`XN1: naming must be 'user-chosen' or 'provider-assigned', not ${JSON.stringify(naming)}`]
@@ -100,7 +102,7 @@ const secretive = /(password|passphrase|secret|privatekey|token|credential)s?$/i
 function sensitiveFieldsAreSecrets({ parameters }: CheckedKind): string[] {
   return allFields(parameters).flatMap(({ path, node }) => {
     const name = path.at(-1)!
-    // What is one of a few known words is no secret.
+    // An enum value is not a secret.
     if (node.sensitive || node.type !== 'string' || node.limits.enum || !secretive.test(name)) return []
     return [
       `MR9: ${path.join('.')} looks sensitive but would be readable in the spec: declare it s.sensitive(), which makes it ${secretRefField(name)}, or rename it`,

@@ -7,26 +7,26 @@ import type { Fields, ObjectSchema } from './schema.js'
 /** The kinds ProviderConfig and ProviderConfigUsage of one API group. */
 export interface ProviderConfigKind {
   readonly type: ResourceType
-  /** Each says that one managed resource uses one ProviderConfig. */
+  /** The type of ProviderConfigUsage. Each object records that one managed resource uses one ProviderConfig. */
   readonly usageType: ResourceType
   crd(): KubeObject
   usageCrd(): KubeObject
 }
 
-/** A ProviderConfig with its credentials read. */
+/** A ProviderConfig and its credentials. */
 export interface ProviderConfiguration {
   readonly name: string
-  /** Changes when the ProviderConfig or its credentials do: what clients may be kept by. */
+  /** Changes whenever the ProviderConfig or its credentials change. Use it as a cache key for clients. */
   readonly revision: string
   readonly spec: Readonly<Record<string, Json>>
   /**
-   * What the credentials' source holds; absent for sources that hold nothing.
-   * Of a Secret of which no key is named: all its keys, as a JSON object.
+   * The content of the credentials source. Absent for sources without content. For a Secret without a key, a JSON
+   * object of all keys.
    */
   readonly credentials: string | undefined
-  /** Of the Secret that holds the credentials; absent for other sources. */
+  /** The revision of the Secret that holds the credentials. Absent for other sources. */
   readonly credentialsRevision?: string | undefined
-  /** Nothing may be done with it that nobody approved. */
+  /** Changes to resources that use this ProviderConfig require approval. */
   readonly approval?: boolean
 }
 
@@ -49,9 +49,12 @@ export function defineProviderConfig<F extends Fields>(definition: {
   readonly group: string
   readonly version?: string
   readonly fields?: ObjectSchema<F>
-  /** Credentials may be a Secret with a key for each part of them, such as a connection Secret. */
+  /** The credentials may be a whole Secret with one key for each part, such as a connection Secret. */
   readonly wholeSecret?: boolean
-  /** False: the provider's own fields say how to authenticate, so there is no field `credentials`. */
+  /**
+   * False if the fields of the provider configure authentication. The ProviderConfig then does not have the field
+   * `credentials`.
+   */
   readonly credentials?: boolean
 }): ProviderConfigKind {
   const { group, version = 'v1beta1', fields, wholeSecret = false, credentials = true } = definition

@@ -6,47 +6,47 @@ import { checkTogether } from './patterns.js'
 
 /** A package of kinds for a control plane. The module of a provider exports it as `provider`. */
 export interface Provider {
-  /** What people choose it by: `aws`, `sql`. */
+  /** The short name that selects the provider: `aws`, `sql`. */
   readonly name: string
   readonly summary: string
   readonly kinds: readonly ManagedKind[]
-  /** Kinds of claims beside those that are always there. */
+  /** Kinds of claims in addition to the predefined ones. */
   readonly claims?: readonly ClaimKind[]
-  /** What may meet which claims. */
+  /** The bindings of managed kinds to kinds of claims. */
   readonly bindings?: readonly Binding[]
-  /** ClusterRoles and ClusterRoleBindings that belong to the provider, for identities other than the controllers'. */
+  /** ClusterRoles and ClusterRoleBindings of the provider, for identities other than the controllers. */
   readonly roles?: readonly KubeObject[]
-  /** Rights that the controllers need in their cluster beside those on the provider's kinds. */
+  /** Permissions that the controllers need in the cluster in addition to those on the kinds of the provider. */
   readonly rights?: readonly ProviderRight[]
   /**
-   * Brings what its kinds can work with out of the box on a control plane of
-   * one process: a server of its own, a ProviderConfig `default`. Called when
-   * the definitions are served; what it returns is disposed of at the end.
+   * Starts a default environment for the kinds on a single-process control plane, such as a local server and a
+   * ProviderConfig `default`. Called after the CRDs are served. The result is disposed of when the control plane
+   * stops.
    */
   start?(host: ProviderHost): Promise<StartedProvider>
-  /** CustomResourceDefinitions that the provider needs beside those of its kinds. */
+  /** CustomResourceDefinitions that the provider needs in addition to those of its kinds. */
   readonly definitions?: readonly KubeObject[]
   /**
-   * Returns controllers that may add and remove kinds while they run. Called in every process that runs controllers, when
-   * the definitions are served.
+   * Returns controllers that may add and remove kinds while they run. Called in every process that runs
+   * controllers, after the CRDs are served.
    */
   run?(host: RuntimeHost): ProviderRuntime
   /**
-   * The kinds that were added at run time to the control plane that the client leads to, for commands such as `plan` that
-   * observe external resources themselves. Disposing of the result ends what it started.
+   * Returns the kinds that were added at run time to the control plane of the client. Commands such as `plan` use
+   * them to observe external resources. Disposing of the result releases its resources.
    */
   runtimeKinds?(host: ObserverHost): Promise<ObservedKinds>
 }
 
-/** The surroundings of a command, for a provider that has kinds at run time. */
+/** The environment of a command, for a provider that adds kinds at run time. */
 export interface ObserverHost {
   readonly client: Client
-  /** Options of the command line for this provider. */
+  /** Command line options for this provider. */
   readonly settings: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** Kinds of a running control plane, and why others are missing. */
+/** Kinds of a running control plane, and the reasons why others are missing. */
 export interface ObservedKinds extends AsyncDisposable {
   readonly kinds: readonly ManagedKind[]
   readonly problems: readonly string[]
@@ -54,27 +54,27 @@ export interface ObservedKinds extends AsyncDisposable {
 
 /** The control plane, for a provider that adds kinds at run time. */
 export interface RuntimeHost extends ObserverHost {
-  /** The namespace in which controllers keep what is their own. */
+  /** The namespace in which the controllers store their own objects. */
   readonly namespace: string
   readonly events: { event(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void }
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
-  /** Whether this process, among several that share the objects, writes the status of the object with this name. */
+  /** Returns whether this process, among several that share the objects, writes the status of the named object. */
   reportsOn(name: string): boolean
   /**
-   * Replaces the kinds of one owner. Their definitions are written, and their controllers started; controllers of kinds that
-   * are left out are stopped, and their definitions stay. Kinds that could not be started are returned; others run. Every
-   * kind of claim can be met by a kind that is added.
+   * Replaces the kinds of one owner. Writes their CRDs and starts their controllers. Stops the controllers of kinds
+   * that are no longer listed; their CRDs stay. Returns the kinds that could not be started; the others run. An
+   * added kind can satisfy every kind of claim.
    */
   setKinds(owner: string, kinds: readonly ManagedKind[]): Promise<readonly KindFailure[]>
 }
 
-/** A kind that could not be added, and why. */
+/** A kind that could not be added, and the reason. */
 export interface KindFailure {
   readonly kind: ManagedKind
   readonly message: string
 }
 
-/** The controllers of a provider. Disposed of after they have stopped. */
+/** The controllers of a provider. It is disposed of after they have stopped. */
 export interface ProviderRuntime extends AsyncDisposable {
   readonly controllers: readonly Controller[]
 }
@@ -84,14 +84,14 @@ export interface ProviderRight {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
-  /** Absent: all objects. */
+  /** Defaults to all objects. */
   readonly resourceNames?: readonly string[]
 }
 
-/** The surroundings that a provider starts in. */
+/** The environment in which a provider starts. */
 export interface ProviderHost {
   readonly client: Client
-  /** A folder for this provider alone; it may not exist yet. */
+  /** A directory for this provider only. It may not exist yet. */
   readonly dataDir: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
@@ -100,7 +100,7 @@ export interface ProviderHost {
 
 /** A server or other resource that a provider started. It is disposed of when the control plane stops. */
 export interface StartedProvider extends AsyncDisposable {
-  /** One line that says what was started, and where. */
+  /** One line that states what was started, and where. */
   readonly summary: string
 }
 

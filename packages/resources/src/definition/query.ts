@@ -13,8 +13,9 @@ import {
 import { openApiOf } from './openapi.js'
 import type { Node } from './schema.js'
 
-/** How many resources a query owns when it does not say, and at most. */
+/** The default limit of a query. */
 export const QUERY_LIMIT = 100
+/** The maximum limit of a query. */
 export const QUERY_LIMIT_MAX = 1_000
 
 /** A kind whose objects find external resources of a managed kind (OBS4). */
@@ -23,13 +24,14 @@ export interface QueryKind {
   crd(): KubeObject
 }
 
+/** Returns the query kind of a managed kind. */
 export function queryKindOf(shape: KindShape): QueryKind {
   const kind = `${shape.type.kind}Query`
   const type = { ...shape.type, kind, resource: pluralOf(kind), namespaced: false }
   return { type, crd: () => queryCrd(shape, type) }
 }
 
-/** The fields that say where external resources of a kind are, such as a region. */
+/** Returns the fields that state the location of external resources, such as a region. */
 export function identifiersOf(parameters: Node): Readonly<Record<string, Node>> {
   return Object.fromEntries(Object.entries(parameters.fields ?? {}).filter(([, field]) => field.identifier))
 }
@@ -58,7 +60,7 @@ function queryCrd(shape: KindShape, type: ResourceType): KubeObject {
 }
 
 function specSchema({ type: { kind }, parameters }: KindShape): JSONSchemaProps {
-  // A query looks in one place, so what says where is a value: nothing is there yet to refer to.
+  // A query covers one location, so identifiers are plain values. No object exists yet that a reference could name.
   const places = Object.entries(identifiersOf(parameters)).map(([name, { reference: _, ...field }]) => [name, field])
   const forProvider = openApiOf({ ...parameters, fields: Object.fromEntries(places) }, 'forProvider')
   return {

@@ -2,9 +2,9 @@ import type { KubeObject, ResourceType } from '@crosstie/kube'
 import { column, crd, objectSchema, referenceSchema } from './crd.js'
 
 /**
- * One ExternalNameReservation gives one managed resource the exclusive right to manage one external resource. Its name is
- * derived from the identity of the external resource, so that creating it is the atomic operation that decides between
- * any number of processes (decision 27).
+ * The type of ExternalNameReservation. A reservation gives one managed resource the exclusive right to manage one
+ * external resource. Its name is derived from the identity of the external resource, so creating the object is the
+ * atomic operation that selects one owner across all processes (decision 27).
  */
 export const reservationType: ResourceType = {
   group: 'crosstie.io',
@@ -14,12 +14,13 @@ export const reservationType: ResourceType = {
   namespaced: false,
 }
 
+/** The spec of ExternalNameReservation. */
 export interface ReservationSpec {
   readonly externalName: string
   readonly ownerRef: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
 }
 
-/** The CRD of ExternalNameReservation. Only the controllers write it. */
+/** Returns the CRD of ExternalNameReservation. Only the controllers write it. */
 export function reservationCrd(): KubeObject {
   const spec = {
     type: 'object',

@@ -3,9 +3,9 @@ import { oldPolicyNames, policyNames } from './policies.js'
 import { fieldsBelow, type Node, referenceFields, secretRefField } from './schema.js'
 
 /**
- * The rules of a kind's CRD, in CEL. They live on the spec (what is required
- * depends on the policies and on initProvider) and on the whole object (what is
- * immutable depends on the status), so that the API server refuses with a message that names the field.
+ * The CEL validation rules of the CRD of a kind. Rules for required fields are on the spec, since they depend on
+ * the policies and on initProvider. Rules for immutable fields are on the whole object, since they depend on the
+ * status. Each message names the field.
  */
 
 const keywords = new Set(
@@ -14,7 +14,7 @@ const keywords = new Set(
   ),
 )
 
-/** How Kubernetes names a property that is no CEL identifier. */
+/** Returns the CEL identifier of a property, escaped as Kubernetes escapes it. */
 function celName(property: string): string {
   if (keywords.has(property)) return `__${property}__`
   return property
@@ -32,14 +32,15 @@ function has(root: string, path: readonly string[]): string {
 
 const inInit = (path: readonly string[]): string => `has(self.initProvider) && ${has('self.initProvider', path)}`
 
-/** True when the policies allow nothing but looking: then only identifiers are required. */
+/** A CEL expression: the policies allow only observation, so only identifiers are required. */
 const onlyObserves =
   "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies)" +
   " || (has(self.managementPolicy) && self.managementPolicy == 'ObserveOnly')"
 
 /**
- * `managementPolicies` is a set (POL1). It is not declared as `x-kubernetes-list-type: set`: server-side apply merges the
- * items of a set, so `["Observe"]` applied over the default `["*"]` would become `["*", "Observe"]`, which allows everything.
+ * `managementPolicies` is a set (POL1), but does not use `x-kubernetes-list-type: set`. Server-side apply merges
+ * the items of a set, so applying `["Observe"]` over the default `["*"]` would result in `["*", "Observe"]`, which
+ * allows everything.
  */
 export const noRepeatedPolicy: ValidationRule = {
   rule: 'self.all(name, self.exists_one(other, other == name))',
@@ -48,7 +49,7 @@ export const noRepeatedPolicy: ValidationRule = {
 
 const listed = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`
 
-/** Takes the place of an enum, whose message cannot name the command that translates the former values (POL7). */
+/** Replaces an enum, whose message could not name the command that translates former values (POL7). */
 export const knownPolicy: ValidationRule = {
   rule: `self in ${listed(policyNames)}`,
   message: `spec.managementPolicies holds any of ${policyNames.join(', ')}`,
@@ -57,7 +58,10 @@ export const knownPolicy: ValidationRule = {
     ` : 'spec.managementPolicies: ' + self + ' is not supported; use any of ${policyNames.join(', ')}'`,
 }
 
-/** The former policy beside a list that allows more (POL9). The default list does not count: it stands in every object. */
+/**
+ * Rejects the former policy next to a list that allows more (POL9). The default list is exempt, since every object
+ * has it.
+ */
 export const contradictoryPolicies: ValidationRule = {
   rule: [
     '!has(self.managementPolicy)',
@@ -69,7 +73,10 @@ export const contradictoryPolicies: ValidationRule = {
     'spec.managementPolicy forbids actions that spec.managementPolicies allows; run `crosstie migrate`, or remove spec.managementPolicy',
 }
 
-/** Required fields (POL10): given in forProvider or initProvider, or by a reference, unless policies only observe. */
+/**
+ * Returns the rules for required fields (POL10). A field may be set in forProvider, in initProvider or by a
+ * reference. Objects that only observe are exempt.
+ */
 export function requiredRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []
   const nodes = new Map([...fieldsBelow(parameters)].map(({ path, node }) => [path.join('.'), node]))
@@ -85,7 +92,7 @@ export function requiredRules(parameters: Node): readonly ValidationRule[] {
     const ways = [...waysToGive(path, node), ...others]
     const given = ways.flatMap((way) => [`(${has('self.forProvider', way)})`, `(${inInit(way)})`])
     const parent = path.slice(0, -1)
-    // A field of a nested object is only required where that object is.
+    // A field of a nested object is required only if that object is set.
     const noParent = parent.length > 0 ? [`(!(${has('self.forProvider', parent)}) && !(${inInit(parent)}))`] : []
     const unless = node.identifier ? [] : [onlyObserves]
     rules.push({
@@ -100,7 +107,7 @@ export function requiredRules(parameters: Node): readonly ValidationRule[] {
 const unlessText = (names: readonly string[]): string =>
   names.length > 0 ? `, unless ${names.join(' or ')} is set` : ''
 
-/** How a field beside another one can be given. A name without a field is kept, so that the CRD is refused. */
+/** Returns the ways to set a sibling field. An unknown name is kept, so that the API server rejects the CRD. */
 function waysToGiveBeside(path: readonly string[], name: string, nodes: ReadonlyMap<string, Node>) {
   const beside = [...path.slice(0, -1), name]
   const node = nodes.get(beside.join('.'))
@@ -116,14 +123,14 @@ function waysToGive(path: readonly string[], node: Node): readonly (readonly str
   return [path, [...parent, ref], [...parent, selector]]
 }
 
-/** The status says this as soon as the external resource exists, or may exist because of a create whose result is unknown. */
+/** A CEL expression: the external resource exists, or may exist because the result of a create is unknown. */
 const external = 'has(oldSelf.status) && (has(oldSelf.status.externalName) || has(oldSelf.status.creationInDoubt))'
 
 /**
- * Immutable fields (MR11): once the external resource exists, the value keeps what it holds. It may be set to what the
- * provider reports, which corrects a change that an API server without the rule let through. A reference may be removed,
- * so that it is resolved again, but not replaced. Selectors may change. The rules stand at the root of the object, the
- * only place from which CEL reads the status.
+ * Returns the rules for immutable fields (MR11). Once the external resource exists, the value cannot change, except
+ * to the value that the provider reports. That corrects a change that an API server without the rule accepted. A
+ * reference may be removed, so that it is resolved again, but not replaced. Selectors may change. The rules are at
+ * the root of the object, because only there CEL can read the status.
  */
 export function immutableRules(parameters: Node): readonly ValidationRule[] {
   const rules: ValidationRule[] = []
@@ -152,7 +159,7 @@ export function immutableRules(parameters: Node): readonly ValidationRule[] {
   return rules
 }
 
-/** CEL compares values of different paths only when they hold scalars: objects of two paths have two types. */
+/** Returns whether CEL can compare the values of two paths. Objects at different paths have different CEL types. */
 function isComparable({ type, items }: Node): boolean {
   const scalars = ['string', 'integer', 'number', 'boolean']
   return scalars.includes(type) || ((type === 'list' || type === 'map') && scalars.includes(items!.type))

@@ -6,63 +6,73 @@ import type { Json, JsonObject, ResourceType } from '@crosstie/kube'
  */
 export interface Schema<T = unknown, Optional extends boolean = boolean, Identifier extends boolean = boolean> {
   readonly node: Node
-  /** Only for the compiler: what the field holds, whether it may be absent, whether it says where the resource is. */
+  /** Exists only at compile time: the type of the value, whether it is optional, and whether it is an identifier. */
   readonly is?: { readonly value: T; readonly optional: Optional; readonly identifier: Identifier }
 }
 
+/** The type of a field. */
 export type NodeType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'map' | 'list' | 'json'
 
-/** One field, as data. */
+/** One field of a schema, as data. */
 export interface Node {
   readonly type: NodeType
   readonly doc: string
   readonly optional: boolean
-  /** Says where the external resource is, such as a region: always required, never late-initialized, immutable. */
+  /**
+   * Part of the location of the external resource, such as a region. Always required, immutable and never
+   * late-initialized.
+   */
   readonly identifier: boolean
   readonly immutable: boolean
-  /** False: stays open where the spec leaves it open, whatever the provider reports. */
+  /** False: late initialization does not set the field. */
   readonly lateInitialize?: false
-  /** The provider is told it and never tells it: it cannot drift. */
+  /** The provider receives the value but never reports it, so it cannot drift. */
   readonly unreported?: boolean
   /** The provider omits false, 0 and empty values, so an absent value equals them. */
   readonly omittedWhenZero?: boolean
-  /** Optional in the schema, but required to create, unless one of these fields beside it is set. */
+  /** Optional in the schema, but required for a create unless one of these sibling fields is set. */
   readonly requiredUnless?: readonly string[]
-  /** The value lives in a Secret; the spec has `<field>SecretRef`. */
+  /** The value is stored in a Secret, and the spec has the field `<field>SecretRef`. */
   readonly sensitive?: Sensitive
   readonly reference?: Reference
   readonly limits: Limits
   readonly fields?: Readonly<Record<string, Node>>
   readonly items?: Node
-  /** A list whose items are known by these fields rather than by their place. */
+  /** The fields that identify the items of a list. Without them, items are identified by index. */
   readonly keys?: readonly string[]
-  /** A list in which order and repetition mean nothing. */
+  /** The list is a set: order and duplicates are ignored. */
   readonly set?: boolean
-  /** A map of which others may own keys: those that the spec does not name are left alone. */
+  /** Other owners may set keys of the map. Keys that the spec does not set are left unchanged. */
   readonly shared?: boolean
-  /** Anything at all, as long as it is an object. */
+  /** The value is an object with arbitrary content. */
   readonly document?: boolean
-  /** Do two values mean the same to the provider? Absent: when they are equal. */
+  /** Returns whether two values are equivalent for the provider. Defaults to equality. */
   readonly same?: (desired: Json, observed: Json) => boolean
 }
 
+/** How a sensitive value is generated. */
 export interface Sensitive {
-  /** Makes the value up when it is required and no Secret is named. */
+  /** Generates the value if it is required and the spec does not name a Secret. */
   readonly generate: boolean
   readonly length: number
-  /** The provider needs no value beside these others of the same object, so none is made up. */
+  /**
+   * Returns true if the provider does not need the value, given the other values of the object. Then none is
+   * generated.
+   */
   readonly unless?: (beside: Readonly<Record<string, unknown>>) => boolean
 }
 
+/** The target of a reference field. */
 export interface Reference {
-  /** A function, so that kinds may refer to each other in any order. */
+  /** A function, so that kinds can refer to each other regardless of their order. */
   readonly to: () => ResourceType
-  /** Where in the referenced object the value is. Absent: its external name. */
+  /** The path of the value in the referenced object. Defaults to its external name. */
   readonly value?: string
   readonly refField?: string
   readonly selectorField?: string
 }
 
+/** The validation limits of a field. */
 export interface Limits {
   readonly enum?: readonly string[]
   readonly pattern?: string
@@ -76,21 +86,28 @@ export interface Limits {
   readonly default?: Json
 }
 
+/** The options of a field. */
 export interface FieldOptions<T = Json> {
-  /** What the field means, for the CRD, `kubectl explain` and the page. */
+  /** The description in the CRD, in `kubectl explain` and on the reference page. */
   readonly doc?: string
-  /** Cannot change once set; neither can the reference that gave it. */
+  /** The value cannot change once set. Neither can the reference that provided it. */
   readonly immutable?: boolean
-  /** False: what the provider reports is not filled in where the spec leaves it open. */
+  /** False: late initialization does not set the field from the observed value. */
   readonly lateInitialize?: false
-  /** How a call is to be made, such as whether a delete keeps a snapshot: told to the provider, never told by it. */
+  /**
+   * An option of a request, such as whether a delete keeps a snapshot. The provider receives it but never reports
+   * it.
+   */
   readonly unreported?: boolean
-  /** For APIs that omit false, 0 and empty values from their responses: a spec that asks for one is in sync without it. */
+  /**
+   * For APIs that omit false, 0 and empty values from responses. A spec with such a value is in sync if the value
+   * is absent.
+   */
   readonly omittedWhenZero?: boolean
   readonly same?: (desired: T, observed: T) => boolean
   /**
-   * For an optional field that the provider needs to create the resource, unless one of these fields beside it is
-   * given: `cidrBlock` unless `ipv4IpamPoolId`. Objects that only observe need neither.
+   * For an optional field that a create requires unless one of these sibling fields is set: `cidrBlock` unless
+   * `ipv4IpamPoolId`. Objects that only observe need neither.
    */
   readonly requiredUnless?: readonly string[]
 }
@@ -120,14 +137,14 @@ type IsOptional<S> = S extends { readonly is?: { readonly optional: true } } ? t
 type IsIdentifier<S> = S extends { readonly is?: { readonly identifier: true } } ? true : false
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** The object that fields describe. */
+/** The type of an object with these fields. */
 export type ObjectOf<F extends Fields> = Flat<
   { [K in keyof F as IsOptional<F[K]> extends true ? never : K]: Infer<F[K]> } & {
     [K in keyof F as IsOptional<F[K]> extends true ? K : never]?: Infer<F[K]>
   }
 >
 
-/** What is known of an object that is only observed: its identifiers for sure, the rest perhaps. */
+/** The type of an object that is only observed. Its identifiers are required, and all other fields are optional. */
 export type KnownOf<F extends Fields> = Flat<
   { [K in keyof F as IsIdentifier<F[K]> extends true ? K : never]: Infer<F[K]> } & {
     [K in keyof F as IsIdentifier<F[K]> extends true ? never : K]?: Infer<F[K]>
@@ -194,10 +211,10 @@ export const s = {
     make('number', options as FieldOptions<never>, {}),
   boolean: (options: FieldOptions<boolean> = {}): Schema<boolean, false, false> =>
     make('boolean', options as FieldOptions<never>, {}),
-  /** Anything at all, kept as it is. */
+  /** Any JSON value, stored unchanged. */
   json: (options: FieldOptions = {}): Schema<Json, false, false> => make('json', options as FieldOptions<never>, {}),
 
-  /** An object of any shape, kept as it is. */
+  /** An object with arbitrary content, stored unchanged. */
   document: (options: FieldOptions = {}): Schema<JsonObject, false, false> =>
     make('json', options as FieldOptions<never>, { document: true }),
 
@@ -205,7 +222,10 @@ export const s = {
     const nodes = Object.fromEntries(Object.entries(fields).map(([name, { node }]) => [name, node]))
     return { ...make<ObjectOf<F>>('object', options as FieldOptions<never>, { fields: nodes }), fields }
   },
-  /** `shared`: others may own keys too (tags, labels); those that the spec does not name are left alone. */
+  /**
+   * A map. With `shared`, other owners may set keys too, as in tags or labels. Keys that the spec does not set are
+   * left unchanged.
+   */
   map<T>(
     items: Schema<T>,
     options: FieldOptions & { readonly shared?: boolean } = {},
@@ -213,7 +233,10 @@ export const s = {
     const { shared = false, ...rest } = options
     return make('map', rest as FieldOptions<never>, { items: items.node, shared })
   },
-  /** `keys`: items are known by these fields. `set`: order and repetition mean nothing. Neither: it counts as a whole. */
+  /**
+   * A list. `keys` are the fields that identify an item. A `set` ignores order and duplicates. Without either, it
+   * is atomic.
+   */
   list<T>(
     items: Schema<T>,
     options: FieldOptions & ListLimits & { readonly keys?: readonly string[]; readonly set?: boolean } = {},
@@ -223,25 +246,27 @@ export const s = {
     return make('list', rest as FieldOptions<never>, known)
   },
 
-  /** The provider can do without it. */
+  /** Marks a field that the provider does not require. */
   optional: <T, I extends boolean>(schema: Schema<T, boolean, I>): Schema<T, true, I> => ({
     node: { ...schema.node, optional: true },
   }),
-  /** Says where the external resource is (a region, a project): needed even to observe it. */
+  /**
+   * Marks a field that states the location of the external resource (a region, a project). It is required even to
+   * observe.
+   */
   identifier: <T>(schema: Schema<T, false>): Schema<T, false, true> => ({
     node: { ...schema.node, identifier: true, immutable: true },
   }),
   /**
-   * A value that must not be read off the object, such as a password. In the
-   * spec it is `<field>SecretRef`; the provider's functions get the value.
-   * Required and not given: it is made up, and published as a connection detail,
-   * `unless` what else is given does without.
+   * A value that must not be readable in the object, such as a password. The spec has the field `<field>SecretRef`,
+   * and the functions of the provider receive the value. A required value that is not set is generated and
+   * published as a connection detail, except if `unless` returns true.
    */
   sensitive(options: { readonly doc?: string } & Partial<Sensitive> = {}): Schema<string, false, false> {
     const { generate = true, length = 27, unless, ...rest } = options
     return make('string', rest, { sensitive: { generate, length, ...(unless ? { unless } : {}) } })
   },
-  /** May be filled from another object: adds `<field>Ref` and `<field>Selector`. */
+  /** A field that can be set from another object. Adds the fields `<field>Ref` and `<field>Selector`. */
   reference<T extends string | readonly string[], O extends boolean, I extends boolean>(
     schema: Schema<T, O, I>,
     reference: Reference,
@@ -250,7 +275,10 @@ export const s = {
   },
 }
 
-/** `vpcId` has `vpcIdRef` and `vpcIdSelector`; the list `subnetIds` has `subnetIdRefs` and `subnetIdSelector`. */
+/**
+ * Returns the names of the reference fields. `vpcId` has `vpcIdRef` and `vpcIdSelector`. The list `subnetIds` has
+ * `subnetIdRefs` and `subnetIdSelector`.
+ */
 export function referenceFields(name: string, node: Node): { readonly ref: string; readonly selector: string } {
   const base = node.type === 'list' ? name.replace(/s$/, '') : name
   return {
@@ -259,14 +287,16 @@ export function referenceFields(name: string, node: Node): { readonly ref: strin
   }
 }
 
+/** Returns the name of the field that refers to the Secret of a sensitive field. */
 export const secretRefField = (name: string): string => `${name}SecretRef`
 
+/** A field and its path. */
 export interface FoundNode {
   readonly path: readonly string[]
   readonly node: Node
 }
 
-/** Every field below an object, outside of lists and maps, parents first. */
+/** Yields every field below an object, outside of lists and maps. Parents precede their children. */
 export function* fieldsBelow(node: Node, path: readonly string[] = []): Generator<FoundNode> {
   for (const [name, field] of Object.entries(node.fields ?? {})) {
     const found = { path: [...path, name], node: field }

@@ -15,9 +15,13 @@ import type { EventReporter } from '../status/events.js'
 import { writeStatus } from '../status/write.js'
 import { configSelector } from './use.js'
 
+/** The finalizer of a ProviderConfig that is in use. */
 export const inUseFinalizer = 'in-use.crossplane.io'
 
-/** Users are counted so often at most: thousands may come at once, and each would be a count and a write. */
+/**
+ * The minimum interval between counts. Thousands of users may start at once, and each would cause a count and a
+ * write.
+ */
 const COUNT_EVERY_MS = 1_000
 
 interface ProviderConfigRuntime {
@@ -25,7 +29,7 @@ interface ProviderConfigRuntime {
   readonly events: EventReporter
 }
 
-/** Looks after all ProviderConfigs of a kind. */
+/** Returns the controller of all ProviderConfigs of a kind. */
 export function providerConfigController(
   kind: ProviderConfigKind,
   runtime: ProviderConfigRuntime & { readonly clock?: Clock },
@@ -52,7 +56,10 @@ function configOf(usage: KubeObject): readonly ObjectKey[] {
   return name ? [{ name }] : []
 }
 
-/** Keeps a ProviderConfig from being deleted while managed resources use it, and counts them in its status. */
+/**
+ * Blocks the deletion of a ProviderConfig while managed resources use it, and reports the number of users in its
+ * status.
+ */
 export async function reconcileProviderConfig(
   runtime: ProviderConfigRuntime,
   kind: ProviderConfigKind,
@@ -65,7 +72,7 @@ export async function reconcileProviderConfig(
     const { items } = await client.list(kind.usageType, { labelSelector })
     const users = items.length
     if (isDeleted(config)) {
-      // A page is always asked for at the server: memory may not have heard of the newest user yet.
+      // Requests with a limit bypass the cache, which may not have the newest user yet.
       if (users === 0 && (await client.list(kind.usageType, { labelSelector, limit: 1 })).items.length === 0) {
         await writeFinalizers(client, kind, config, withoutFinalizer(config.metadata.finalizers, inUseFinalizer))
         return { after: 'never' }

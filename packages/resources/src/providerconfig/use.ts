@@ -13,7 +13,7 @@ import type { ProviderConfigKind, ProviderConfiguration } from '../definition/pr
 import { labelValue } from '../metadata/labels.js'
 import { annotationOf, annotations, controllerReference } from '../metadata/metadata.js'
 
-/** Where credentials may come from, beside Secrets. */
+/** The sources of credentials other than Secrets. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly readFile: (path: string) => Promise<string>
@@ -28,7 +28,7 @@ interface ConfigSpec {
   }
 }
 
-/** Reads the ProviderConfig of a managed resource, and its credentials. */
+/** Returns the ProviderConfig of a managed resource with its credentials. */
 export async function readProviderConfig(
   client: Client,
   kind: ProviderConfigKind,
@@ -97,22 +97,22 @@ async function readWholeSecret(
   return { value: JSON.stringify(Object.fromEntries(parts)), revision: revisionOf(secret) }
 }
 
-/** FNV-1a: enough to notice a change, too little to tell anything. */
+/** Returns an FNV-1a hash. It detects a change of the credentials without revealing them. */
 function fingerprint(text = ''): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0).toString(16)
 }
 
-/** By it the users of a ProviderConfig are counted. */
+/** The label that selects the users of a ProviderConfig. */
 const CONFIG_LABEL = 'crossplane.io/provider-config'
 
-/** Selects the users of a ProviderConfig, whose name may be longer than a label's value. */
+/** Returns the selector of the users of a ProviderConfig. Its name may be longer than a label value. */
 export const configSelector = (config: string): string => `${CONFIG_LABEL}=${labelValue(config)}`
 
 /**
- * Notes that a managed resource uses a ProviderConfig, so that it is not
- * deleted under it. The note is the managed resource's own: it goes with it.
+ * Records that a managed resource uses a ProviderConfig, to block the deletion of the ProviderConfig. The managed
+ * resource owns the ProviderConfigUsage, so both are deleted together.
  */
 export class UsageTracker {
   readonly #known = new Map<string, string>()
@@ -149,7 +149,7 @@ export class UsageTracker {
     this.#known.delete(uid)
   }
 
-  /** After a start nearly all are: reading that costs less than writing it once more. */
+  /** Returns whether the usage is recorded. After a restart nearly all are, and a read is cheaper than a write. */
   async #isNoted(uid: string, config: string, signal: AbortSignal | undefined): Promise<boolean> {
     try {
       const usage = await this.client.get(this.kind.usageType, { name: uid }, signal ? { signal } : {})

@@ -4,18 +4,18 @@ import { expressionFilter, type Filter, fieldFilter } from './filter.js'
 import type { NamedResource } from './list-external.js'
 import type { QuerySpec } from './runtime.js'
 
-/** What a query found. */
+/** The result of a query. */
 export interface Chosen {
-  /** All that match, even those beyond the limit. */
+  /** The number of all matches, including those beyond the limit. */
   readonly count: number
-  /** Those to own, in the order of their external names. */
+  /** The matches to own, sorted by external name. */
   readonly matches: readonly NamedResource[]
   readonly truncated: boolean
-  /** What people should know of the filter. */
+  /** A message about problems of the filter. */
   readonly note: string
 }
 
-/** Of what exists, that which a query asks for. Throws a FilterError when that makes no sense. */
+/** Returns the external resources that match a query. Throws FilterError if the filter is invalid. */
 export function choose(
   kind: ManagedKind,
   { filter = {}, limit = QUERY_LIMIT }: QuerySpec,
@@ -34,7 +34,10 @@ export function choose(
   return { count: found.length, matches: found.slice(0, most), truncated: found.length > most, note: noteOf(failures) }
 }
 
-/** An expression fails on resources that lack what it asks about. They do not match, and that may be meant. */
+/**
+ * Returns a message about failures of the expression. It fails on resources that lack a field, which may be
+ * intended. Such resources do not match.
+ */
 function noteOf(failures: readonly string[]): string {
   if (failures.length === 0) return ''
   return `the expression could not be answered for ${failures.length}, which do not match, such as ${failures[0]}`

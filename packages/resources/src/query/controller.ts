@@ -9,9 +9,13 @@ import { UsageTracker } from '../providerconfig/use.js'
 import { reconcileQuery } from './reconcile.js'
 import { type QueryRuntime, specOf } from './runtime.js'
 
+/** The options of `queryController`. */
 export type QueryOptions = Pick<ManagedOptions, 'client' | 'events' | 'clock' | 'metrics' | 'budgets' | 'surroundings'>
 
-/** Keeps what queries of one kind own in step with what exists. Undefined when the kind's API cannot list. */
+/**
+ * Returns the controller that keeps the objects of queries in sync with external resources. Returns undefined if
+ * the API of the kind cannot list.
+ */
 export function queryController(kind: ManagedKind, options: QueryOptions): Controller | undefined {
   const { query } = kind
   if (!query) return undefined
@@ -44,7 +48,10 @@ export function queryController(kind: ManagedKind, options: QueryOptions): Contr
   }
 }
 
-/** Whoever deletes or changes what a query owns has it mended. What the reconciler writes there is no news. */
+/**
+ * Returns the query to reconcile if one of its objects is deleted or its policies change. Writes of the reconciler
+ * do not count.
+ */
 function ownerToWake(queryKind: string, object: KubeObject): readonly { readonly name: string }[] {
   const owner = controllerOf(object.metadata.ownerReferences)
   if (owner?.kind !== queryKind) return []

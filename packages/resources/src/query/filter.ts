@@ -12,25 +12,28 @@ import type { ManagedKind } from '../definition/managed.js'
 import { unionOf } from '../definition/openapi.js'
 import type { NamedResource } from './list-external.js'
 
-/** Which external resources are meant. */
+/** Returns whether an external resource matches. */
 export type Filter = (found: NamedResource) => boolean
 
-/** A filter that cannot be understood, or that asks for a field that the kind does not have. */
+/** A filter that is invalid, or that names a field that the kind does not have. */
 export class FilterError extends Error {
   override readonly name = 'FilterError'
 }
 
-/** The field that stands for the external name in filters. */
+/** The name of the external name in filters. */
 const EXTERNAL_NAME = 'externalName'
 
-/** Does the field at the path hold this text? `*` stands for any. Throws a FilterError for a field that cannot be there. */
+/**
+ * Returns a filter for a field value, in which `*` matches any text. Throws FilterError if the kind does not have
+ * the field.
+ */
 export function fieldFilter(kind: ManagedKind, path: string, wanted: string): Filter {
   checkPath(kind, path)
   const matches = pattern(wanted)
   return (found) => textsAt(kind, found, path).some(matches)
 }
 
-/** A misspelt field would match nothing, and nobody would know why. */
+/** Rejects an unknown field, which would silently match nothing. */
 function checkPath(kind: ManagedKind, path: string): void {
   let segments: ReturnType<typeof parseFieldPath>
   try {
@@ -48,7 +51,10 @@ function checkPath(kind: ManagedKind, path: string): void {
   )
 }
 
-/** What is at a path, as texts: each item of a list by itself. `name` is whatever people call it by. */
+/**
+ * Returns the values at a path as strings, one for each item of a list. `name` covers the external name, the field
+ * `name` and the tag `Name`.
+ */
 function textsAt({ tags }: ManagedKind, { externalName, atProvider }: NamedResource, path: string): readonly string[] {
   const at = (where: string) => textsOf(findFieldValue(atProvider, where))
   if (path === EXTERNAL_NAME) return [externalName]
@@ -81,10 +87,10 @@ function pattern(wanted: string): (text: string) => boolean {
 
 const environment = ExpressionEnvironment.create({ variables: { externalName: 'string', atProvider: 'dyn' } })
 
-/** What of a resource a CEL expression says, and why it says nothing. */
+/** The result of a CEL expression for one resource, or the reason why it failed. */
 export type Judged = { readonly matches: boolean } | { readonly error: string }
 
-/** Throws a FilterError when the expression cannot be compiled, or is no condition. */
+/** Returns a filter for a CEL expression. Throws FilterError if the expression does not compile or is not boolean. */
 export function expressionFilter(source: string): (found: NamedResource) => Judged {
   let program: ExpressionProgram
   try {
@@ -96,7 +102,7 @@ export function expressionFilter(source: string): (found: NamedResource) => Judg
     throw new FilterError(`the expression must be true or false, and is ${program.outputType}`)
   }
   return ({ externalName, atProvider }) => {
-    // Fields that the provider does not report may be there as undefined, which CEL has no word for.
+    // Unreported fields may be present with the value undefined, which CEL does not support.
     const reported = parseJson(stringify(atProvider))
     const result = program.evaluate(environment.inputs({ externalName, atProvider: reported }))
     if ('error' in result) return { error: result.error }

@@ -8,23 +8,23 @@ import { Redactor } from '../status/redact.js'
 
 type Values = Readonly<Record<string, unknown>>
 
+/** The dependencies of calls to a provider. */
 export interface ProviderAccess {
   readonly client: Client
   readonly surroundings: Surroundings
   readonly budgets: Budgets
-  /** Told of each call to the provider. */
+  /** Called after each call to the provider. */
   readonly called?: (kind: ManagedKind, call: string, failed: boolean) => void
 }
 
-/** An external resource on a list, which has a name for sure. */
+/** A listed external resource. It always has a name. */
 export interface NamedResource extends Present {
   readonly externalName: string
 }
 
 /**
- * All external resources of a kind in one place: what an object with these
- * identifiers and this ProviderConfig would reach, in the order of their names.
- * Errors name no secret.
+ * Lists the external resources of a kind in one location, sorted by name. The location is given by the identifiers
+ * and the ProviderConfig of an object. Errors contain no secrets.
  */
 export async function listExternal(
   reach: ProviderAccess,
@@ -42,7 +42,7 @@ export async function listExternal(
       kind.providerConfig &&
       (await readProviderConfig(reach.client, kind.providerConfig, name, reach.surroundings, signal))
     if (config?.credentials) secrets.addDocument(config.credentials)
-    // A list is of one moment: nobody waits to hear of changes.
+    // A list is a single request, so change notifications are not needed.
     const context = { managed: place, api: reach.client, follow: () => {}, trackChanges: () => () => {}, signal }
     const client = await kind.external.connect({ ...context, config })
     try {
@@ -70,7 +70,7 @@ export async function listExternal(
   }
 }
 
-/** Some APIs list more than was asked for; each resource is told of once. */
+/** Removes resources of other locations, which some APIs list too, and duplicates. */
 function inPlace(kind: ManagedKind, forProvider: Values, found: readonly Present[]): readonly NamedResource[] {
   const identifiers = Object.keys(identifiersOf(kind.parameters))
   const here = ({ atProvider }: Present) =>

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** A name that leaves room for what others add to it. */
+/** The maximum length. It leaves room for prefixes and suffixes. */
 const LONGEST = 200
 
 /**
- * The text as an object's name: lower case letters, digits, dashes and dots.
- * Empty when nothing of it can be kept.
+ * Converts a text to a valid object name: lowercase letters, digits, dashes and dots. The result is empty if no
+ * character is valid.
  */
 export function readable(text: string): string {
   return text
@@ -17,12 +17,15 @@ export function readable(text: string): string {
     .replace(/[-.]+$/, '')
 }
 
-/** Six letters that tell apart what reads the same: always the same for the same parts. */
+/** Returns a deterministic suffix of six characters that distinguishes texts with the same readable name. */
 export function mark(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 6)
 }
 
-/** The text as a name, marked when something of it was lost: two texts have two names. */
+/**
+ * Converts a text to an object name. A suffix is added if the conversion lost information, so different texts have
+ * different names.
+ */
 export function nameFor(text: string): string {
   const name = readable(text)
   return name === text ? name : [name, mark(text)].filter(Boolean).join('-')

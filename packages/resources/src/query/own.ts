@@ -21,25 +21,27 @@ import type { NamedResource } from './list-external.js'
 import { nameFor } from './names.js'
 import { type QueryRuntime, type QuerySpec, specOf } from './runtime.js'
 
+/** An external resource that matches, and the name of its object. */
 export interface Match {
   readonly externalName: string
   readonly name: string
 }
 
+/** The result of `own`. */
 export interface Owned {
   readonly matches: readonly Match[]
-  /** Objects of others that have the names of ours. */
+  /** Names that objects of other owners already have. */
   readonly taken: readonly string[]
-  /** Something is not done yet: what is being deleted must be gone first. */
+  /** Whether objects that are being deleted block the creation of others. */
   readonly unfinished: boolean
 }
 
-/** So many objects are written at once. */
+/** The maximum number of concurrent writes. */
 const AT_ONCE = 8
 
 /**
- * Makes one observe-only object for each match and lets go of those that match
- * no longer. Only objects of this query are touched, and nothing outside.
+ * Creates one observe-only object for each match, and deletes objects that no longer match. It changes only objects
+ * that this query controls, and no external resources.
  */
 export async function own(
   runtime: QueryRuntime,
@@ -79,7 +81,7 @@ function isOurs(query: KubeObject, object: KubeObject): boolean {
   return controllerOf(object.metadata.ownerReferences)?.uid === query.metadata.uid
 }
 
-/** Is it about the same external resource, in the same place? Where it is cannot be changed. */
+/** Returns whether both objects have the same identifiers, which are immutable. */
 function isSame(wanted: KubeObject, object: KubeObject): boolean {
   const [ours, theirs] = [specOf(wanted), specOf(object)]
   const identifiers = Object.entries(ours.forProvider ?? {})
@@ -106,7 +108,7 @@ function objectFor({ kind }: QueryRuntime, query: KubeObject, externalName: stri
   }
 }
 
-/** Deletes the object that we read, and no other that has its name by now. */
+/** Deletes the object only if it still has the same uid. */
 async function letGo({ kind, client }: QueryRuntime, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
   if (metadata.deletionTimestamp) return
   await client
@@ -137,7 +139,7 @@ async function keep(
   return await mend(runtime, wanted, there, signal)
 }
 
-/** What somebody changed in one of ours is put right again; what they added stays. */
+/** Reverts changes of other writers to an object of the query. Additions are kept. */
 async function mend(runtime: QueryRuntime, wanted: KubeObject, held: KubeObject, signal: AbortSignal): Promise<Kept> {
   const { labels, annotations: notes } = wanted.metadata
   const spec = held['spec'] as { managementPolicies?: unknown; providerConfigRef?: { name?: string } }

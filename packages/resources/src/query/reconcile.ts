@@ -21,13 +21,12 @@ const SHORTEST_SECONDS = 1
 const USUAL_SECONDS = 60
 
 /**
- * Looks for what a query asks for, and keeps one observe-only object for each
- * match. While looking fails everything stays as it is: not to see something
- * is no proof that it is gone.
+ * Reconciles a query: lists external resources and keeps one observe-only object for each match. If the list fails,
+ * all objects are kept, since a failed list does not prove that a resource is gone.
  */
 export async function reconcileQuery(runtime: QueryRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   const query = await runtime.client.get(runtime.query.type, key, { signal }).catch(ignoring(isNotFound))
-  // What it owns goes with it, by its owner reference.
+  // The garbage collector deletes the objects of the query by their owner references.
   if (!query || isDeleted(query)) return { after: 'never' }
   if (isPaused(query)) {
     await report(runtime, query, {}, [conditions.reconcilePaused()], signal)
@@ -40,14 +39,14 @@ export async function reconcileQuery(runtime: QueryRuntime, key: ObjectKey, sign
     const message = messageOf(error)
     runtime.events.event(query, 'Warning', 'CannotRefresh', message)
     await report(runtime, query, {}, [conditions.unavailable(), conditions.reconcileError(message)], signal)
-    // What is wrong with a filter is for its author to mend, and waiting changes nothing.
+    // A retry does not help: the author must fix the filter.
     return error instanceof FilterError ? { after: 'never' } : { after: 'backoff' }
   }
 }
 
 async function refresh(runtime: QueryRuntime, query: KubeObject, signal: AbortSignal): Promise<Next> {
   const spec = specOf(query)
-  // Before anybody is called: a filter that makes no sense need not cost a call.
+  // Validates the filter before any call to the provider.
   choose(runtime.kind, spec, [])
   await runtime.usages?.track(query, spec.providerConfigRef?.name ?? 'default', signal)
   const all = await listExternal(runtime.reach, runtime.kind, query, signal)

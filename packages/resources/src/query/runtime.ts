@@ -5,7 +5,7 @@ import type { UsageTracker } from '../providerconfig/use.js'
 import type { EventReporter } from '../status/events.js'
 import type { ProviderAccess } from './list-external.js'
 
-/** Everything that a look for one kind's external resources needs. */
+/** The dependencies of the controller of queries of one kind. */
 export interface QueryRuntime {
   readonly kind: ManagedKind
   readonly query: QueryKind
@@ -18,6 +18,7 @@ export interface QueryRuntime {
 
 type Strings = Readonly<Record<string, string>>
 
+/** The spec of a query. */
 export interface QuerySpec {
   readonly forProvider?: Readonly<Record<string, unknown>>
   readonly providerConfigRef?: { readonly name: string }
@@ -27,4 +28,5 @@ export interface QuerySpec {
   readonly template?: { readonly metadata?: { readonly labels?: Strings; readonly annotations?: Strings } }
 }
 
+/** Returns the spec of a query. */
 export const specOf = (query: KubeObject): QuerySpec => (query['spec'] ?? {}) as QuerySpec

@@ -10,45 +10,47 @@ import {
 } from '@crosstie/kube'
 import { externalNameOf, haveSameController } from '../metadata/metadata.js'
 
-/** A reference to another object, and when and how strictly it is resolved. */
+/** A reference to another object, and its resolution policy. */
 export interface ObjectReference {
   readonly name: string
   readonly namespace?: string
   readonly policy?: ResolutionPolicy
 }
 
+/** When a reference is resolved, and whether it may stay unresolved. */
 export interface ResolutionPolicy {
   readonly resolve?: 'Always' | 'IfNotPresent'
   readonly resolution?: 'Required' | 'Optional'
 }
 
+/** A selector of objects to refer to. */
 export interface ObjectSelector {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchControllerRef?: boolean
-  /** It must belong to the same aggregate. */
+  /** The object must belong to the same aggregate. */
   readonly matchAggregate?: boolean
-  /** It must have been provisioned by this class. */
+  /** The object must have been provisioned by this class. */
   readonly matchClassRef?: { readonly name: string }
   readonly namespace?: string
   readonly policy?: ResolutionPolicy
 }
 
-/** Who refers. */
+/** The object that holds the reference. */
 export interface Referrer {
   readonly deleted: boolean
   readonly owners: readonly OwnerReference[] | undefined
-  /** Of a namespaced referrer: references without a namespace mean this one. */
+  /** The namespace of a namespaced referrer. It is the default namespace of its references. */
   readonly namespace?: string | undefined
   readonly aggregate?: { readonly name?: string; readonly uid?: string } | undefined
 }
 
-/** Where references lead. */
+/** The target of a reference: its type, and how to extract the value. */
 export interface Target {
   readonly type: ResourceType
   readonly extract: (object: KubeObject) => string
 }
 
-/** Why a reference gives no value. */
+/** A reference that could not be resolved. `why` classifies the reason. */
 export class UnresolvedError extends Error {
   override readonly name = 'UnresolvedError'
   readonly why: 'noValue' | 'noMatches' | 'getNotFound' | 'getFailed' | 'listFailed'
@@ -59,11 +61,13 @@ export class UnresolvedError extends Error {
   }
 }
 
+/** The resolved value of a field, and its reference. */
 export interface One {
   readonly value: string
   readonly reference: ObjectReference | undefined
 }
 
+/** The resolved values of a list field, and their references. */
 export interface Many {
   readonly values: readonly string[]
   readonly references: readonly ObjectReference[]
@@ -75,8 +79,9 @@ const isAlways = (policy: ResolutionPolicy | undefined): boolean => policy?.reso
 const isOptional = (policy: ResolutionPolicy | undefined): boolean => policy?.resolution === 'Optional'
 
 /**
- * The external name of an object. That of an object which a class provisioned counts only once the object has the external
- * resource: a claim may name a resource of another owner, and no other member of its aggregate may refer to that one.
+ * Returns the external name of an object. The name of an object that a class provisioned is confirmed only once the
+ * object has the external resource. A claim may name a resource of another owner, and other members of its
+ * aggregate must not refer to that resource.
  */
 function confirmedName(object: KubeObject): string {
   const { classRef } = (object['spec'] ?? {}) as { classRef?: object }
@@ -91,7 +96,7 @@ function hasExternal(object: KubeObject): boolean {
   return !refusals.has(synced?.reason ?? '') && (synced?.status === 'True' || externalName !== undefined)
 }
 
-/** The value at a path of an object; without a path its external name. */
+/** Returns a function that extracts the value at a path of an object. Without a path, it extracts the external name. */
 export function extractor(path: string | undefined): (object: KubeObject) => string {
   if (path === undefined) return confirmedName
   return (object) => {
@@ -101,8 +106,8 @@ export function extractor(path: string | undefined): (object: KubeObject) => str
 }
 
 /**
- * Resolves one field: a selector chooses the reference, the reference gives
- * the value. What is set stays set, unless the policy says Always.
+ * Resolves one field. A selector determines the reference, and the reference determines the value. An existing
+ * value is kept unless the policy is Always.
  */
 export async function resolveOne(
   reader: Reader,
@@ -127,7 +132,7 @@ export async function resolveOne(
   return { value: extracted(target, match, selector?.policy), reference: referenceTo(from, match) }
 }
 
-/** Resolves a list field. Selected values are sorted and unique; references keep their order. */
+/** Resolves a list field. Selected values are sorted and unique. References keep their order. */
 export async function resolveMany(
   reader: Reader,
   from: Referrer,
@@ -148,7 +153,7 @@ export async function resolveMany(
       found.push(object)
     }
     const resolved = found.map((object) => target.extract(object))
-    // As in Crossplane the first that has no value yet speaks for all.
+    // As in Crossplane, the first object without a value determines the error.
     const empty = resolved.indexOf('')
     if (empty >= 0) extracted(target, found[empty]!, references[empty]!.policy)
     return { values: resolved, references }
@@ -194,14 +199,14 @@ async function select(reader: Reader, from: Referrer, target: Target, selector: 
   }
 }
 
-/** The object as one who refers to others. */
+/** Returns the object as a referrer. */
 export function referrerOf(object: KubeObject): Referrer {
   const spec = object['spec'] as { aggregateRef?: { name?: string; uid?: string } } | undefined
   const { ownerReferences: owners, namespace } = object.metadata
   return { deleted: false, owners, namespace, aggregate: spec?.aggregateRef }
 }
 
-/** Would the selector choose this object? */
+/** Returns whether the selector matches the object. */
 export function isSelected(from: Referrer, selector: ObjectSelector, object: KubeObject): boolean {
   const { labels = {} } = object.metadata
   const labelled = Object.entries(selector.matchLabels ?? {}).every(([name, value]) => labels[name] === value)

@@ -2,17 +2,20 @@ import { apiVersionOf, isObject, type KubeObject, type ResourceType } from '@cro
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A part of an object that has the fields of the kind. */
+/** A part of an object that holds the fields of the kind. */
 export type Section = 'forProvider' | 'initProvider' | 'atProvider'
 
-/** How one version of a kind becomes the version of its definition, and back. What must not get lost is theirs to keep. */
+/**
+ * Converts between one version of a kind and the version of its definition. The implementation must preserve all
+ * information in both directions.
+ */
 export interface VersionConversion {
   readonly version: string
   toCurrent(values: Values, section: Section): Values
   fromCurrent(values: Values, section: Section): Values
 }
 
-/** The object in another version of its kind, by way of the current one. Throws when either is not known. */
+/** Converts an object to another version of its kind, via the current version. Throws if either version is unknown. */
 export function convertObject(
   type: ResourceType,
   versions: readonly VersionConversion[],

@@ -1,18 +1,19 @@
-/** Where an API server finds the conversions of kinds that have several versions. */
+/** The endpoint at which an API server requests conversions between the versions of a kind. */
 export type ConversionEndpoint = (
   | { readonly url: string }
-  /** In the same cluster as the API server. */
+  /** A service in the cluster of the API server. */
   | { readonly service: ConversionService }
 ) & {
-  /** PEM: what the certificate of the endpoint is signed by. Absent: somebody writes it into the definition later. */
+  /** The CA certificate of the endpoint, in PEM. If absent, another component must add it to the CRD later. */
   readonly ca?: string
 }
 
+/** A Kubernetes service that serves conversions. */
 export interface ConversionService {
   readonly namespace: string
   readonly name: string
   readonly port: number
 }
 
-/** The path of the reviews. */
+/** The URL path of conversion requests. */
 export const CONVERSION_PATH = '/convert'

@@ -5,18 +5,20 @@ import { attempt, isObject, type KubeObject, messageOf, parseJson, stringify } f
 import type { ManagedKind } from '../managed.js'
 import { CONVERSION_PATH } from './endpoint.js'
 
+/** The options of `serveConversions`. */
 export interface ConversionOptions {
   readonly kinds: readonly ManagedKind[]
   readonly host: string
-  /** 0 takes a free one. */
+  /** The port to listen on. 0 selects a free port. */
   readonly port: number
   readonly cert: string
   readonly key: string
   readonly ca: string
 }
 
+/** A running conversion server. */
 export interface ConversionServer extends AsyncDisposable {
-  /** For `crd()` of the kinds. */
+  /** The endpoint to pass to `crd()` of the kinds. */
   readonly endpoint: { readonly url: string; readonly ca: string }
   close(): Promise<void>
 }
@@ -24,9 +26,8 @@ export interface ConversionServer extends AsyncDisposable {
 const BODY_MAX = 256 * 1024 * 1024
 
 /**
- * Answers ConversionReviews of any Kubernetes API server for all kinds. It
- * holds no state and sees only what it is sent, so any number of processes may
- * serve the same kinds.
+ * Starts a server that answers ConversionReviews of any Kubernetes API server for all kinds. It is stateless, so
+ * several processes can serve the same kinds.
  */
 export async function serveConversions(options: ConversionOptions): Promise<ConversionServer> {
   const { kinds, host, port, cert, key, ca } = options
@@ -59,7 +60,7 @@ export async function serveConversions(options: ConversionOptions): Promise<Conv
   }
 }
 
-/** The answer to a ConversionReview. Throws only when it is none. */
+/** Returns the answer to a ConversionReview. Throws only if the request is not a ConversionReview. */
 function answerReview(kinds: readonly ManagedKind[], review: unknown): object {
   const request = isObject(review) ? review['request'] : undefined
   if (!isObject(review) || review['kind'] !== 'ConversionReview' || !isObject(request)) {
