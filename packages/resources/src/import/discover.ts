@@ -17,39 +17,42 @@ import { mark, nameFor, readable } from '../query/names.js'
 import { Links, linked, referencesOf } from './link.js'
 import { DiscoverError, type Identifiers, type Known, placesOf, type Values } from './places.js'
 
-/** What exists at a provider, and how it can be taken note of without being touched (OBS2). */
+/** Discovery of existing external resources, and manifests that observe them without changes (OBS2). */
 
 export interface DiscoverOptions {
   readonly reach: ProviderAccess
-  /** What is asked for. */
+  /** The kinds to discover. */
   readonly kinds: readonly ManagedKind[]
-  /** All that the provider has: places may be those of another kind. */
+  /** All kinds of the provider. The locations of a kind may be resources of another kind. */
   readonly known: readonly ManagedKind[]
   readonly identifiers: Identifiers
   readonly providerConfig: string
   readonly filters: readonly FieldMatch[]
-  /** Told of a kind that could not be listed, while the others go on. Absent: that ends the search. */
+  /**
+   * Called for a kind that could not be listed; discovery continues with the other kinds. If absent, the error is
+   * thrown.
+   */
   readonly failed?: (kind: ManagedKind, error: unknown) => void
-  /** Told of each place before it is looked at. */
+  /** Called before each location is listed. */
   readonly looking?: (kind: ManagedKind, place: Values) => void
 }
 
-/** `tags.team=payments`, or with `!=` the contrary. */
+/** A filter such as `tags.team=payments`, or its negation with `!=`. */
 export interface FieldMatch {
   readonly path: string
   readonly wanted: string
   readonly not: boolean
 }
 
-/** An external resource that was found. */
+/** A discovered external resource. */
 export interface Discovered extends Known {
   readonly kind: ManagedKind
   readonly externalName: string
-  /** The object on the server that stands for it, if there is one. */
+  /** The object on the server that already represents the resource, if any. */
   readonly by?: { readonly name: string; readonly manages: boolean }
 }
 
-/** Finds what exists, in the order of kinds, places and names. Nothing is written anywhere. */
+/** Discovers external resources, sorted by kind, location and name. It writes nothing. */
 export async function discover(options: DiscoverOptions, signal: AbortSignal): Promise<readonly Discovered[]> {
   const { kinds, filters, failed } = options
   for (const kind of kinds) {
@@ -81,7 +84,7 @@ interface Found {
 
 type Standing = Known & { readonly name: string; readonly manages: boolean }
 
-/** One search: every list is asked for once, at the provider and at the server. */
+/** One discovery. Each list is requested once from the provider and once from the server. */
 class Search {
   readonly #found = new Map<ManagedKind, Promise<readonly Found[]>>()
   readonly #standing = new Map<string, Promise<readonly Standing[]>>()
@@ -121,7 +124,7 @@ class Search {
     return all
   }
 
-  /** What the server has of some kinds, as far as it knows them. */
+  /** Returns the objects of some kinds that exist on the server. */
   async standing(types: readonly ResourceType[]): Promise<readonly Standing[]> {
     const unique = new Map(types.map((type) => [groupResource(type), type]))
     return (await Promise.all([...unique.values()].map((type) => this.#objectsOf(type)))).flat()
@@ -140,7 +143,7 @@ class Search {
   async #read(type: ResourceType): Promise<readonly Standing[]> {
     const kind = this.options.known.find((each) => groupResource(each.type) === groupResource(type))
     const items = await itemsOf(this.options.reach.client, type, this.signal)
-    // What a query shows is gone with the query: nobody should refer to it, and it manages nothing.
+    // Objects of a query are deleted with the query and manage nothing, so they must not be referenced.
     return items
       .filter((object) => !isQueried(object) && !isDeleted(object))
       .map((object) => {
@@ -157,7 +160,7 @@ class Search {
       })
   }
 
-  /** Each with the object that stands for it, or one to be made, under a name of its own. */
+  /** Adds to each resource its existing object, or a manifest with a unique name. */
   async withObjects(found: readonly Found[]): Promise<readonly Discovered[]> {
     const standing = await this.standing(found.map(({ kind }) => kind.type))
     const taken = new Set(standing.map(({ type, name }) => `${groupResource(type)}/${name}`))
@@ -210,7 +213,7 @@ class Search {
 
 const PAGE = 500
 
-/** None when the server does not know the kind. */
+/** Returns all objects of a kind. Returns none if the server does not serve the kind. */
 async function itemsOf(client: Client, type: ResourceType, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const items: KubeObject[] = []
   let token: string | undefined
@@ -235,10 +238,13 @@ function withName(object: KubeObject, externalName: string): KubeObject {
   return { ...object, metadata: { ...metadata, annotations: notes } }
 }
 
-/** The object as it will be once it was observed: what others refer to may be in its status. */
+/** Returns the object as it will be once observed, since references may read its status. */
 const seen = (object: KubeObject, { atProvider }: NamedResource): KubeObject => ({ ...object, status: { atProvider } })
 
-/** Its own name where that is one; else what people call it, marked by its id: two may be called the same. */
+/**
+ * Returns the external name if it is readable. Otherwise returns a readable name with a suffix, since names from
+ * tags are not unique.
+ */
 function preferredName(found: Found): string {
   const { externalName } = found.listed
   return calledByTag(found) || /[:/]/.test(externalName) ? markedName(found) : nameFor(externalName)
@@ -251,14 +257,14 @@ function markedName(found: Found): string {
   return [calledByTag(found) || readable(last), mark(externalName, ...places)].filter(Boolean).join('-')
 }
 
-/** An id that the provider assigned tells people nothing. */
+/** Returns the name from the tag `Name`, since an assigned id is not meaningful. */
 function calledByTag({ kind, listed }: Found): string {
   if (kind.naming !== 'provider-assigned' || !kind.tags) return ''
   const tags = listed.atProvider[kind.tags.field] as Readonly<Record<string, unknown>> | undefined
   return typeof tags?.['Name'] === 'string' ? readable(tags['Name']) : ''
 }
 
-/** Throws a FilterError when none of the kinds has the field: that is a typing error, and would find nothing. */
+/** Returns a combined filter. Throws FilterError if none of the kinds has a field, which is probably a typo. */
 function filterFor(kinds: readonly ManagedKind[], matches: readonly FieldMatch[]) {
   const filters = matches.map(({ path, wanted, not }) => {
     const errors: FilterError[] = []
@@ -279,7 +285,7 @@ function filterFor(kinds: readonly ManagedKind[], matches: readonly FieldMatch[]
   return (kind: ManagedKind, found: NamedResource) => filters.every((matches) => matches(kind, found))
 }
 
-/** The kinds that fields of these refer to. */
+/** Returns the kinds that fields of these kinds refer to. */
 function targetsOf(kinds: readonly ManagedKind[]): readonly ResourceType[] {
   return kinds.flatMap((kind) => referencesOf(kind).map(({ node }) => node.reference!.to()))
 }

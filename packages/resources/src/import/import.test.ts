@@ -15,7 +15,7 @@ import { promote } from './promote.js'
 const surroundings = { environment: {}, readFile: async () => '' }
 const signal = new AbortController().signal
 
-/** Somebody else's things in two regions, and a control plane that knows none of them. */
+/** Foreign resources in two regions, and a control plane without objects for them. */
 class World {
   readonly cloud: SimulatedCloud
   readonly api: FakeApi
@@ -64,14 +64,14 @@ class World {
     return resources[0]!
   }
 
-  /** Calls that may have changed something there. */
+  /** The calls that may have changed a resource. */
   get writes(): readonly number[] {
     const { create, update, delete: gone } = this.cloud.calls
     return [create, update, gone]
   }
 }
 
-/** The ownership tags that promoting an object adds. */
+/** Returns the ownership tags that the promotion of an object adds. */
 const addedTags = (name: string | undefined) =>
   name === undefined
     ? []
@@ -90,7 +90,7 @@ const resource = fc.record({
   scaling: fc.option(fc.record({ min: fc.nat(3), desired: fc.nat(9) }, { noNullPrototype: true }), { nil: undefined }),
   name: fc.option(fc.string({ maxLength: 12 }), { nil: undefined }),
   team: fc.option(fc.constantFrom('payments', 'shop'), { nil: undefined }),
-  /** Belongs to an earlier one, if there is one so far back. */
+  /** Refers to an earlier resource, if one exists at this distance. */
   parent: fc.option(fc.nat(5), { nil: undefined }),
 })
 

@@ -4,13 +4,11 @@ import { type FoundNode, fieldsBelow, type Reference, referenceFields } from '..
 import { extractor } from '../reference/resolve.js'
 import { agree, type Known } from './places.js'
 
+/** Returns the reference fields of a kind. */
 export const referencesOf = (kind: ManagedKind): readonly FoundNode[] =>
   [...fieldsBelow(kind.parameters)].filter(({ node }) => node.reference)
 
-/**
- * The object with a reference wherever the resource has the id of another that
- * an object stands for: a Subnet's `vpcId` becomes `vpcIdRef`.
- */
+/** Replaces ids of other resources with references to their objects: the `vpcId` of a Subnet becomes `vpcIdRef`. */
 export function linked({ kind, object, identifiers }: Known & { kind: ManagedKind }, links: Links): KubeObject {
   let forProvider = (object['spec'] as { forProvider: object }).forProvider
   const { atProvider } = object['status'] as { atProvider: object }
@@ -19,7 +17,7 @@ export function linked({ kind, object, identifiers }: Known & { kind: ManagedKin
     const value = findFieldValue(atProvider, path.map(fieldOf))
     const values = Array.isArray(value) ? value : [value]
     const names = values.map((each) => links.find(node.reference!, identifiers, each))
-    // Half of a list would be another list.
+    // A partial list would be a different list.
     if (values.length === 0 || names.some((each) => each === undefined)) continue
     const references = names.map((each) => ({ name: each! }))
     const at = [...path.slice(0, -1), referenceFields(name, node).ref].map(fieldOf)
@@ -30,18 +28,18 @@ export function linked({ kind, object, identifiers }: Known & { kind: ManagedKin
 
 const fieldOf = (field: string) => ({ field })
 
-/** Who gives which value. */
+/** An index of objects by the values that they provide to references. */
 export class Links {
   readonly #byValue = new Map<string, Map<string, Known[]>>()
 
   constructor(private readonly all: readonly Known[]) {}
 
-  /** The one object that gives this value, in the same region or whatever both say of where they are. */
+  /** Returns the only object that provides this value and whose location agrees with the identifiers. */
   find({ to, value: path }: Reference, identifiers: Known['identifiers'], value: unknown): string | undefined {
     if (typeof value !== 'string' || value === '') return undefined
     const found = this.#givers(groupResource(to()), path).get(value) ?? []
     const near = found.filter((each) => agree(identifiers, each.identifiers))
-    // Two objects for one resource: whoever chose between them would guess.
+    // If two objects represent one resource, the choice would be arbitrary.
     const names = new Set(near.map(({ object }) => object.metadata.name))
     return names.size === 1 ? [...names][0] : undefined
   }

@@ -4,28 +4,29 @@ import { identifiersOf } from '../definition/query.js'
 import type { Node } from '../definition/schema.js'
 import { extractor } from '../reference/resolve.js'
 
+/** The values of an object, by field. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Values for fields that say where to look, by the name of the field. */
+/** The values of identifier fields, by the name of the field. */
 export type Identifiers = Readonly<Record<string, readonly string[]>>
 
-/** It is not clear where to look, or for what; the message says what to give. */
+/** The locations or filters of a discovery are incomplete or invalid. The message names the missing input. */
 export class DiscoverError extends Error {
   override readonly name = 'DiscoverError'
 }
 
-/** What a found resource gives to those who refer to it. */
+/** A resource that others can refer to. */
 export interface Known {
   readonly type: ManagedKind['type']
   readonly identifiers: Values
-  /** The object that stands for it, or would. */
+  /** The object that represents the resource, or its manifest. */
   readonly object: KubeObject
 }
 
 /**
- * Every place in which to look for a kind: all combinations of the values that
- * its identifiers may have. What was not given is taken from what was found of
- * the kind that it refers to, so that node groups are found in all clusters.
+ * Returns the locations in which to list a kind: all combinations of the values of its identifiers. Values that are
+ * not given are taken from the discovered resources of the referenced kind. For example, node groups are found in
+ * all clusters.
  */
 export async function placesOf(
   kind: ManagedKind,
@@ -33,7 +34,7 @@ export async function placesOf(
   find: (type: ManagedKind['type']) => Promise<readonly Known[]>,
 ): Promise<readonly Values[]> {
   let places: readonly Values[] = [{}]
-  // Those that were given first: what they say narrows what the others may be.
+  // Given values come first, since they limit the values of the others.
   const fields = Object.entries(identifiersOf(kind.parameters))
   const ordered = [...fields.filter(([name]) => given[name]), ...fields.filter(([name]) => !given[name])]
   for (const [name, field] of ordered) {
@@ -65,7 +66,7 @@ function parsed(kind: ManagedKind, name: string, { type }: Node, text: string): 
   throw new DiscoverError(`${name} of ${kind.type.kind} is ${type === 'integer' ? 'an' : 'a'} ${type}, not '${text}'`)
 }
 
-/** Are two places the same as far as both are told? */
+/** Returns whether two locations agree in all identifiers that both have. */
 export function agree(a: Values, b: Values): boolean {
   return Object.keys(a).every((name) => b[name] === undefined || b[name] === a[name])
 }

@@ -26,39 +26,47 @@ import { Imagination } from '../plan/imagined.js'
 import { plan } from '../plan/plan.js'
 import type { Surroundings } from '../providerconfig/use.js'
 
-/** From observed to managed (OBS2). The one change of the external resource is that it gets the ownership tags (MR13). */
+/**
+ * Promotion of observed resources to managed ones (OBS2). The only change to the external resource is the addition
+ * of ownership tags (MR13).
+ */
 
 export interface PromoteOptions {
   readonly client: Client
-  /** What may be done from now on. */
+  /** The new management policies. */
   readonly policies: readonly string[]
-  /** Only tells what would be. */
+  /** Report the result without writing. */
   readonly dryRun: boolean
   readonly clock?: Clock
   readonly surroundings?: Partial<Surroundings>
-  /** Whether reads in another user's name are sent in that name, as the controllers send them. */
+  /** Whether reads in the name of another user are sent as that user, as the controllers do. */
   readonly impersonates?: boolean
   readonly budgets?: Budgets
 }
 
+/** An object to promote. */
 export interface Subject {
   readonly kind: ManagedKind
   readonly name: string
 }
 
+/** The result of a promotion. */
 export interface Promotion extends Subject {
-  /** ready: it would be promoted. already: there is nothing to do. refused: `because` says why. */
+  /**
+   * promoted: the object was changed. ready: it would be promoted. already: it is managed. refused: `because` has
+   * the reason.
+   */
   readonly outcome: 'promoted' | 'ready' | 'already' | 'refused'
   readonly because: string
-  /** What changes in the object. */
+  /** The changes to the object. */
   readonly changes: readonly PlannedField[]
-  /** Tags that the external resource gets: they name the object that manages it (MR13). */
+  /** The tags that are added to the external resource. They name the object that manages it (MR13). */
   readonly tags?: readonly PlannedField[]
-  /** Of a refusal: what would be done to the external resource. */
+  /** If refused: the planned changes to the external resource. */
   readonly plan?: PlannedResource
-  /** The merge patch that promotes the object. It applies to the revision that was planned, and to no other. */
+  /** The merge patch that promotes the object. It applies only to the revision that was planned. */
   readonly patch?: Json
-  /** The object as it is afterwards, or would be. */
+  /** The object after the promotion. */
   readonly object?: KubeObject
 }
 
@@ -66,10 +74,9 @@ const FIELD_MANAGER = 'crosstie-promote'
 const TRIES = 5
 
 /**
- * Promotes one object, or says why not. What the schema can hold is copied from
- * what was observed; then the reconciler's own plan for the result must contain no
- * call to the provider, except an update that only adds ownership tags. One write does it,
- * so whatever interrupts a run leaves each object as it was or as it should be.
+ * Promotes one object, or returns the reason for a refusal. Observed values that the schema can hold are copied to
+ * the spec. The plan for the result must contain no call to the provider, except an update that only adds ownership
+ * tags. The promotion is a single write, so an interruption leaves each object either unchanged or promoted.
  */
 export async function promote(options: PromoteOptions, subject: Subject, signal: AbortSignal): Promise<Promotion> {
   for (let tries = 1; ; tries++) {
@@ -77,7 +84,7 @@ export async function promote(options: PromoteOptions, subject: Subject, signal:
       return await promoteOnce(options, subject, signal)
     } catch (error) {
       signal.throwIfAborted()
-      // Whoever wrote it in between may have changed what we looked at: look again.
+      // Another writer may have changed the facts that the promotion depends on, so it starts again.
       if (isConflict(error) && tries < TRIES) continue
       return { ...subject, outcome: 'refused', because: messageOf(error), changes: [] }
     }
@@ -117,7 +124,10 @@ async function promoteOnce(options: PromoteOptions, subject: Subject, signal: Ab
   return { ...subject, outcome, because: planned.because, changes, ...added, patch, object }
 }
 
-/** The ownership tags that a plan adds. Undefined when it does anything else to the external resource. */
+/**
+ * Returns the ownership tags that a plan adds. Returns undefined if it changes anything else of the external
+ * resource.
+ */
 function addedTags(
   kind: ManagedKind,
   wanted: KubeObject,
@@ -145,7 +155,7 @@ function isManaged(kind: ManagedKind, object: KubeObject): boolean {
   return !isQueried(object) && (may.create || may.update || may.delete)
 }
 
-/** Why an object cannot be promoted, whatever it says of its external resource. */
+/** Returns the reason why an object cannot be promoted, regardless of its external resource. */
 function whyNot(kind: ManagedKind, object: KubeObject): string | undefined {
   const { name, generation } = object.metadata
   if (isDeleted(object)) return 'it is being deleted'
@@ -165,7 +175,7 @@ function whyNot(kind: ManagedKind, object: KubeObject): string | undefined {
   return undefined
 }
 
-/** What is different in the spec afterwards: null takes a field out. */
+/** Returns the changes to the spec as a merge patch. */
 function promotedSpec(kind: ManagedKind, object: KubeObject, policies: readonly string[]): Values {
   const spec = managedSpecOf(object)
   const { atProvider = {} } = statusOf<{ atProvider: Values }>(object)
@@ -183,14 +193,14 @@ function promotedSpec(kind: ManagedKind, object: KubeObject, policies: readonly 
   }
 }
 
-/** Late initialization leaves maps alone that others share. Required ones have to be there all the same. */
+/** Returns required shared maps. Late initialization skips shared maps, but required fields must be set. */
 function requiredMaps({ parameters }: ManagedKind, forProvider: Values, reported: Values): Values {
   const fields = Object.entries(parameters.fields ?? {})
   const missing = fields.filter(([name, node]) => node.shared && !node.optional && forProvider[name] === undefined)
   return Object.fromEntries(missing.flatMap(([name]) => (reported[name] === undefined ? [] : [[name, reported[name]]])))
 }
 
-/** A value that held a secret was masked in the status: it is no value to manage by. */
+/** Removes values that were redacted in the status, since they are not real values. */
 function withoutMasked(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('<redacted>') ? undefined : value
   if (Array.isArray(value)) {
@@ -202,7 +212,7 @@ function withoutMasked(value: unknown): unknown {
   return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined))
 }
 
-/** The reconciler's own next turn for the object as it would be. */
+/** Plans the next reconciliation of the promoted object. */
 async function planFor(
   { client, clock, surroundings, budgets, impersonates = false }: PromoteOptions,
   kind: ManagedKind,
@@ -210,7 +220,7 @@ async function planFor(
   signal: AbortSignal,
 ): Promise<readonly PlannedResource[]> {
   const world = new Imagination(client, { impersonates })
-  // A change of the spec: what was reported is of the generation before.
+  // The spec changes, so the reported conditions belong to the previous generation.
   const generation = (wanted.metadata.generation ?? 0) + 1
   world.imagine(kind.type, { ...wanted, metadata: { ...wanted.metadata, generation } })
   const more = {

@@ -14,25 +14,26 @@ import { lateInitManager } from '../managed/late-initialization.js'
 import { referenceManager } from '../managed/references.js'
 import type { PlannedResource } from './document.js'
 
+/** The options of `tryApply`. */
 export interface ApplyingAs {
-  /** Whose fields those of a new object would be. */
+  /** The field manager of a new object. */
   readonly fieldManager: string
-  /** Take over fields that somebody else applied. */
+  /** Take ownership of fields that another manager applied. */
   readonly force: boolean
   readonly signal: AbortSignal
 }
 
-/** How an object would be after it was applied, and how that compares with what is there. */
+/** The object after an apply, and how it compares with the live object. */
 export interface Applied {
   readonly object: KubeObject
   readonly as: NonNullable<PlannedResource['object']>
 }
 
 /**
- * Has the server try out an apply: defaults, merging and checks are its own,
- * and nothing is kept. An object is applied the way it was the last time:
- * by `kubectl apply`, which notes what it applied, or server-side under the
- * same field manager. So fields that are gone from the manifest go.
+ * Applies an object as a dry run, so that the server does the defaulting, merging and validation and stores
+ * nothing. The method is the one that applied the live object: a client-side `kubectl apply`, which records the
+ * applied manifest, or a server-side apply with the same field manager. Fields that were removed from the manifest
+ * are therefore removed.
  */
 export async function tryApply(
   client: Client,
@@ -65,7 +66,7 @@ function lastApplied({ metadata }: KubeObject): unknown {
   }
 }
 
-/** Who applied the object the last time. We ourselves only add to what others apply. */
+/** Returns the field manager that applied the object last, other than the controllers, which only add fields. */
 function appliedBy({ metadata }: KubeObject): string | undefined {
   const own: readonly (string | undefined)[] = [lateInitManager, referenceManager]
   return metadata.managedFields?.find(
@@ -73,7 +74,7 @@ function appliedBy({ metadata }: KubeObject): string | undefined {
   )?.manager
 }
 
-/** A merge patch that makes an object as is wanted: what was applied before and is wanted no longer goes. */
+/** Returns a merge patch to the desired object that removes fields that were applied before and are no longer set. */
 function withRemovals(before: unknown, wanted: unknown): unknown {
   if (!isObject(before) || !isObject(wanted)) return wanted
   const gone = Object.keys(before).filter((name) => wanted[name] === undefined && name !== 'status')
@@ -81,7 +82,7 @@ function withRemovals(before: unknown, wanted: unknown): unknown {
   return Object.fromEntries([...kept, ...gone.map((name) => [name, null])])
 }
 
-/** What a dry run answers was never kept, and has no revision of its own. */
+/** Compares two objects without the fields that a dry run does not set. */
 function saysTheSame(a: KubeObject, b: KubeObject): boolean {
   const said = ({ metadata: { managedFields, resourceVersion, generation, ...metadata }, ...rest }: KubeObject) => ({
     ...rest,

@@ -10,22 +10,22 @@ import type { PlannedClaim } from './document.js'
 import type { Imagination, ImaginedWrite } from './imagined.js'
 import type { Subject } from './plan.js'
 
+/** The options of `imagineClaim`. */
 export interface ClaimPlanOptions {
   readonly world: Imagination
   readonly bindings: readonly Binding[]
   readonly clock?: Clock
 }
 
-/** What would become of a claim, and the managed resources that meet it or would be made for it. */
+/** The plan of a claim, and the managed resources that satisfy it or would be provisioned for it. */
 export interface ImaginedClaim {
   readonly claim: PlannedClaim
   readonly subjects: readonly Subject[]
 }
 
 /**
- * A turn of the claim's own reconciler in the imagined world: the class is
- * chosen and everything is provisioned there. What comes of it is planned for
- * like anything else.
+ * Reconciles a claim in the planned state: chooses the class and provisions the resources there. The resources are
+ * then planned like all others.
  */
 export async function imagineClaim(
   { world, bindings, clock }: ClaimPlanOptions,
@@ -73,7 +73,7 @@ export async function imagineClaim(
   }
 }
 
-/** The server would have filled in what the definition of the kind says. */
+/** Applies the schema defaults of the kind to a provisioned object, as the server would. */
 async function fillInDefaults(
   world: Imagination,
   bindings: readonly Binding[],
@@ -86,6 +86,7 @@ async function fillInDefaults(
   if (object) world.imagine(type, withDefaults(kind, object))
 }
 
+/** Returns the object with the schema defaults of its kind. */
 export function withDefaults(kind: ManagedKind, object: KubeObject): KubeObject {
   const { versions } = kind.crd()['spec'] as {
     readonly versions: readonly { readonly name: string; readonly schema: { openAPIV3Schema: JSONSchemaProps } }[]
@@ -94,7 +95,7 @@ export function withDefaults(kind: ManagedKind, object: KubeObject): KubeObject 
   return compileSchema(schema.openAPIV3Schema).applyDefaults(object)
 }
 
-/** The managed resources that a claim has, or would have. */
+/** Returns the managed resources that a claim has or would have. */
 async function partsOf(
   world: Imagination,
   bindings: readonly Binding[],

@@ -2,61 +2,65 @@ import { isObject } from '@crosstie/kube'
 import type { PlannedField } from './fields.js'
 
 /**
- * A plan as data: what `crosstie plan -o json` prints. Fields are added, never
- * renamed, as long as apiVersion is the same. docs/reference/plan.md tells what each means.
+ * A plan as data, in the format of `crosstie plan -o json`. As long as apiVersion is the same, fields may be added
+ * but not renamed. docs/reference/plan.md describes each field.
  */
 export interface Plan {
   readonly apiVersion: 'plan.crosstie.io/v1'
   readonly kind: 'Plan'
   readonly summary: Readonly<Record<Outcome, number>>
   readonly resources: readonly PlannedResource[]
-  /** With claims: what they would get. Their resources are among the others. */
+  /** The planned claims. Their managed resources are part of `resources`. */
   readonly claims?: readonly PlannedClaim[]
 }
 
+/** A claim in a plan. */
 export interface PlannedClaim {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
   readonly namespace?: string
-  /** The class by which it is met, as Kind/name. */
+  /** The class of the claim, as Kind/name. */
   readonly class?: string
-  /** Why that class, or what the claim waits for. */
+  /** The reason for the choice of the class, or the reason why the claim waits. */
   readonly because: string
-  /** The managed resources that meet it, or would be made for it. */
+  /** The managed resources that satisfy the claim or would be provisioned for it. */
   readonly resources: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string }[]
   readonly error?: string
 }
 
+/** All outcomes of a plan for one resource. */
 export const outcomes = ['create', 'update', 'delete', 'release', 'adjust', 'wait', 'paused', 'none', 'error'] as const
 
 /**
- * create, update, delete: the provider is called. release: the object goes, the
- * external resource stays. adjust: only our own objects change. wait: something
- * else has to happen first. none: all is as it should be.
+ * The outcome for one resource. create, update, delete: the provider is called. release: the object is deleted, and
+ * the external resource stays. adjust: only objects of the control plane change. wait: another change must happen
+ * first. none: the resource is in sync.
  */
 export type Outcome = (typeof outcomes)[number]
 
+/** A managed resource in a plan. */
 export interface PlannedResource {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
   readonly namespace?: string
   readonly externalName?: string
-  /** How the object itself stands to the files that were given. */
+  /** How the object compares with the given manifests. */
   readonly object?: 'new' | 'changed' | 'unchanged'
   readonly outcome: Outcome
   readonly because: string
   readonly steps: readonly Step[]
   readonly suppressed: readonly SuppressedStep[]
   readonly approval: 'NotRequired' | 'Required' | 'Approved' | 'Stale'
-  /** What to approve. Absent when nothing is called, or when values are not known yet. */
+  /** The digest to approve. Absent if the provider is not called, or if values are not known yet. */
   readonly digest?: string
   readonly error?: string
-  /** Fields are left out, since the person who requested the plan may not read the object. */
+  /** Fields are omitted, since the user who requested the plan may not read the object. */
   readonly hidden?: true
 }
 
+/** One action of a plan. */
 export interface Step {
   readonly action:
     | 'create'
@@ -66,13 +70,13 @@ export interface Step {
     | 'lateInitialize'
     | 'resolveReferences'
     | 'writeConnectionSecret'
-  /** Of calls: below spec.forProvider. Of a Secret: its keys. Else: in the object. */
+  /** The fields that change: below spec.forProvider for calls, keys for a Secret, otherwise paths in the object. */
   readonly fields: readonly PlannedField[]
-  /** Namespace and name of a Secret that is written. */
+  /** The namespace and name of a Secret that is written. */
   readonly secret?: string
 }
 
-/** What would be done if something did not forbid it. */
+/** An action that would be taken if it were not forbidden. */
 export interface SuppressedStep {
   readonly action: 'create' | 'update' | 'delete' | 'lateInitialize' | 'observe'
   readonly because: string
@@ -81,6 +85,7 @@ export interface SuppressedStep {
 
 const empty = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>
 
+/** Returns the plan for these resources and claims. */
 export function planOf(resources: readonly PlannedResource[], claims: readonly PlannedClaim[] = []): Plan {
   const summary = { ...empty }
   for (const { outcome } of resources) summary[outcome]++
@@ -93,7 +98,7 @@ export function planOf(resources: readonly PlannedResource[], claims: readonly P
   }
 }
 
-/** A plan that was saved. Throws when it is none, or of a version that is not known here. */
+/** Parses a saved plan. Throws if the value is not a plan or its version is unknown. */
 export function readPlan(value: unknown): Plan {
   if (!isObject(value) || value['kind'] !== 'Plan') throw new Error('its kind is not Plan')
   if (value['apiVersion'] !== 'plan.crosstie.io/v1') {
@@ -108,8 +113,9 @@ export function readPlan(value: unknown): Plan {
   return value as unknown as Plan
 }
 
-/** Would executing it do anything at all? */
+/** Returns whether the plan contains any step. */
 export const hasChanges = ({ resources }: Plan): boolean => resources.some(({ steps }) => steps.length > 0)
 
+/** Returns whether the plan contains any error. */
 export const hasErrors = ({ summary, claims = [] }: Plan): boolean =>
   summary.error > 0 || claims.some(({ error }) => error !== undefined)

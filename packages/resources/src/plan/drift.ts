@@ -2,29 +2,32 @@ import { conditionsOf, type KubeObject } from '@crosstie/kube'
 import { fieldsIn } from '../managed/observe/describe.js'
 import { externalNameOf } from '../metadata/metadata.js'
 
-/** Where one external resource differs, or differed, from what its object wants. */
+/** A past or present difference between an external resource and its object. */
 export interface Drift {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
   readonly namespace?: string
   readonly externalName?: string
-  /** Does it still? What was corrected does not. */
+  /** Whether the difference still exists. False once it is corrected. */
   readonly differs: boolean
   /**
-   * Whose decision it is that it differs: the policies do not allow an update
-   * (NotAllowed), the spec says to leave it alone (Ignored), the provider cannot
-   * change it (Immutable), a person has to approve the update first (AwaitingApproval), the update sent nothing
-   * (NotCorrected), or updates have no lasting effect (UpdateLoop). Or it was Corrected.
+   * Why the difference exists: the policies do not allow an update (NotAllowed), the spec excludes the field
+   * (Ignored), the provider cannot change it (Immutable), the update requires approval (AwaitingApproval), the
+   * update sent no request (NotCorrected), or updates have no lasting effect (UpdateLoop). Corrected: it no longer
+   * exists.
    */
   readonly decision: string
-  /** Since when it differs, or when it was corrected. */
+  /** The time since which the resource differs, or at which it was corrected. */
   readonly since?: string
   readonly fields: readonly string[]
   readonly message: string
 }
 
-/** What the object's own report says of drift; undefined when it never drifted, or is in step again by itself. */
+/**
+ * Returns the drift that the conditions of an object report. Returns undefined if it never drifted, or came back in
+ * sync without an update.
+ */
 export function driftOf(object: KubeObject): Drift | undefined {
   const condition = conditionsOf(object).find(({ type }) => type === 'Drifted')
   if (!condition || condition.reason === 'InStep') return undefined

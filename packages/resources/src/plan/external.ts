@@ -6,15 +6,15 @@ import { holdsUnknown, known, UNKNOWN } from './unknown.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The kind with an external side that is looked at and never touched. */
+/** Returns the kind with functions that observe the external resource and never change it. */
 export function imaginedKind(kind: ManagedKind): ManagedKind {
   const identifiers = Object.entries(kind.parameters.fields ?? {}).filter(([, field]) => field.identifier)
   const only: Pick<External<unknown>, 'connect' | 'observe' | 'create' | 'update' | 'delete'> = {
-    // A plan observes once, and its updates send nothing.
+    // A plan observes once, and its updates send no request.
     connect: (context) => kind.external.connect({ ...context, follow: () => {}, trackChanges: () => () => {} }),
     async observe(call) {
       const { forProvider, externalName } = call as typeof call & { forProvider: Values }
-      // What is to be somewhere that is not there yet cannot be there.
+      // A resource cannot exist in a location that does not exist yet.
       if (externalName === UNKNOWN || identifiers.some(([name]) => holdsUnknown(forProvider[name]))) return absent
       const observed = holdsUnknown(forProvider) ? { ...call, forProvider: known(forProvider) as object } : call
       return await kind.external.observe(observed)
@@ -32,7 +32,10 @@ export function imaginedKind(kind: ManagedKind): ManagedKind {
   return { ...kind, external: Object.assign(Object.create(kind.external), only) }
 }
 
-/** What a provider would report of what it makes: what it was given, and texts that it alone knows. */
+/**
+ * Returns the status that a provider would report for a new resource: the given values, and unknown values for
+ * other strings.
+ */
 function imaginedStatus({ parameters, observation }: ManagedKind, forProvider: Values): Readonly<Record<string, Json>> {
   return { ...unknownTexts(observation), ...unknownTexts(parameters), ...forProvider } as Readonly<Record<string, Json>>
 }

@@ -3,32 +3,32 @@ import { holdsUnknown } from './unknown.js'
 
 /** One field that a step sets or changes. */
 export interface PlannedField {
-  /** As in the object: `spec.forProvider.size`, or below forProvider for calls. */
+  /** The path in the object, such as `spec.forProvider.size`, or the path below forProvider for calls. */
   readonly path: string
-  /** As it is. Absent: there is no value. */
+  /** The current value. Absent if there is none. */
   readonly from?: Json
-  /** As it will be. Absent: the value goes, or one of the marks below says why it is not told. */
+  /** The new value. Absent if the value is removed, or if one of the marks below applies. */
   readonly to?: Json
-  /** The value is a secret, and is not told. */
+  /** The value is secret and is omitted. */
   readonly sensitive?: true
-  /** The value is known once something else of the plan was made. */
+  /** The value is known only after another resource of the plan is created. */
   readonly unknown?: true
-  /** The value is made up at random when it is needed. */
+  /** The value is generated at random when it is needed. */
   readonly generated?: true
 }
 
-/** How values are told: which fields are secrets, and what must not be told of others. */
+/** How values are masked: which fields are sensitive, and how to redact other values. */
 export interface FieldMasking {
   readonly isSensitive: (path: readonly string[]) => boolean
   readonly mask: <T>(value: T) => T
 }
 
-/** Every value below, one field each: objects and maps are opened, lists stay whole. */
+/** Returns one field for each value. Objects and maps are expanded; lists are not. */
 export function fieldsOf(values: unknown, report: FieldMasking, path: readonly string[] = []): readonly PlannedField[] {
   return changedFields(undefined, values, report, path)
 }
 
-/** The fields in which two values differ. */
+/** Returns the fields that differ between two values. */
 export function changedFields(
   before: unknown,
   after: unknown,
@@ -53,7 +53,7 @@ function field(path: readonly string[], before: unknown, after: unknown, report:
   })
 }
 
-/** One field with its two values, told as it may be. */
+/** Returns a field with its two values, masked if necessary. */
 export function plannedField(
   path: string,
   before: unknown,

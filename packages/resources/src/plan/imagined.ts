@@ -21,31 +21,30 @@ import {
 } from '@crosstie/kube'
 import { applyMergePatch } from '@crosstie/kube/patch'
 
-/** A write that would be made. */
+/** A planned write. */
 export interface ImaginedWrite {
   readonly type: ResourceType
   readonly before: KubeObject | undefined
-  /** Undefined: the object would be gone. */
+  /** The object after the write. Undefined if it would be deleted. */
   readonly after: KubeObject | undefined
   readonly fieldManager: string | undefined
   readonly status: boolean
 }
 
 /**
- * The world as it would be. Reads go to the real API; writes only change what
- * is imagined here, and later reads see them. Nothing is ever sent that could
- * change anything: dry runs are all that goes out beside reads.
+ * The planned state of the cluster. Reads go to the real API, overlaid with planned writes. Writes change only the
+ * planned state. Only reads and dry runs are sent to the server, so nothing is changed there.
  */
 export class Imagination {
   readonly #real: Client
   readonly #impersonates: boolean
-  /** By kind and key; null is an object that would be gone. */
+  /** The planned objects, by kind and key. Null marks a deleted object. */
   readonly #objects: Map<string, Map<string, KubeObject | null>>
   #uids = 0
 
   /**
-   * @param options.impersonates Whether reads in another user's name are sent in that name, as the controllers send them.
-   * Absent or false: the plan is computed with the rights of the client alone.
+   * @param options.impersonates Whether reads in the name of another user are sent as that user, as the controllers
+   * do. By default, the plan is computed with the rights of the client alone.
    */
   constructor(real: Client, options: { readonly impersonates?: boolean } = {}, objects = new Map()) {
     this.#real = real
@@ -53,20 +52,20 @@ export class Imagination {
     this.#objects = objects
   }
 
-  /** The same planned state, seen with the rights of another user. */
+  /** Returns the same planned state with the rights of another user. */
   as(user: string): Imagination {
     if (!this.#impersonates) return this
     return new Imagination(this.#real.as(user), { impersonates: true }, this.#objects)
   }
 
-  /** Imagines that an object is like this. */
+  /** Sets an object in the planned state. */
   imagine(type: ResourceType, object: KubeObject): KubeObject {
     const imagined = this.#born(object)
     this.#of(type).set(keyOf(object.metadata), imagined)
     return imagined
   }
 
-  /** Imagines that an object was deleted: it goes once nobody holds it any longer. */
+  /** Marks an object as deleted in the planned state. It is removed once it has no finalizers. */
   imagineDeleted(type: ResourceType, object: KubeObject, now: string): void {
     const metadata = { ...object.metadata, deletionTimestamp: object.metadata.deletionTimestamp ?? now }
     this.#of(type).set(keyOf(metadata), { ...object, metadata })
@@ -102,7 +101,7 @@ export class Imagination {
     return { ...object, metadata: { ...object.metadata, uid, generation } }
   }
 
-  /** Takes back writes that were imagined. */
+  /** Reverts planned writes. */
   undo(writes: readonly ImaginedWrite[]): void {
     for (const { type, before, after } of writes.toReversed()) {
       const key = keyOf((after ?? before!).metadata)
@@ -111,7 +110,7 @@ export class Imagination {
     }
   }
 
-  /** A client that imagines its writes and tells of each. */
+  /** Returns a client whose writes change the planned state. It reports each of them. */
   client(wrote: (write: ImaginedWrite) => void): Client {
     return new ImaginedClient(this, this.#real, wrote, (type, before, after, options) => {
       const stored = after && settled(before, before ? after : this.#born(after))
@@ -222,7 +221,10 @@ class ImaginedClient implements Client {
 
 const merged = (held: KubeObject, patch: unknown): KubeObject => applyMergePatch(held, patch) as KubeObject
 
-/** What a server makes of it: the generation counts changes of the spec, and nobody holds back what has no finalizers. */
+/**
+ * Returns the object as a server would store it. A change of the spec increments the generation. A deleted object
+ * without finalizers is removed.
+ */
 function settled(before: KubeObject | undefined, after: KubeObject): KubeObject | undefined {
   const { deletionTimestamp, finalizers = [] } = after.metadata
   if (deletionTimestamp && finalizers.length === 0) return undefined

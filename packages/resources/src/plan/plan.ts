@@ -25,17 +25,18 @@ export interface Subject {
   readonly object?: PlannedResource['object']
 }
 
+/** The options of `plan`. */
 export interface PlanOptions
   extends Pick<ManagedOptions, 'clock' | 'features' | 'budgets' | 'surroundings' | 'random'> {
-  /** The world that is looked at. */
+  /** The planned state of the cluster. */
   readonly world: Imagination
-  /** The call budgets of a kind. Absent: `budgets` for all kinds. */
+  /** Returns the call budgets of a kind. Defaults to `budgets` for all kinds. */
   readonly budgetsFor?: (kind: ManagedKind) => ManagedOptions['budgets']
   /** The maximum number of resources that are planned at once. */
   readonly concurrency?: number
 }
 
-/** One resource of a plan, and the turn that it was taken from. */
+/** One resource of a plan, and the record of its reconciliation. */
 interface Imagined {
   readonly resource: PlannedResource
   readonly record: ReconciliationRecord
@@ -44,14 +45,14 @@ interface Imagined {
 const CONCURRENCY = 8
 
 /**
- * What the reconciler would do next for some objects: its own turn, in a world
- * where writes are imagined. Nothing is written, neither here nor there.
+ * Plans the next reconciliation of some objects. It runs the reconciler on the planned state, so nothing is written
+ * to the server or to the provider.
  */
 export async function plan(options: PlanOptions, subjects: readonly Subject[], signal: AbortSignal): Promise<Plan> {
   return planOf((await imagineAll(options, subjects, signal)).map(({ resource }) => resource))
 }
 
-/** The same, with the calls as the provider would get them. They hold secrets. */
+/** Plans like `plan`, and also returns the calls to the provider. They contain secrets. */
 export async function imagineAll(
   options: PlanOptions,
   subjects: readonly Subject[],
@@ -59,13 +60,14 @@ export async function imagineAll(
 ): Promise<readonly Imagined[]> {
   const done = new Map<Subject, Imagined>()
   const run = async (subject: Subject) => {
-    // A second try begins where the first began.
+    // A retry starts from the same state as the first attempt.
     options.world.undo(done.get(subject)?.record.writes ?? [])
     done.set(subject, await imagine(options, subject, signal))
   }
   const hasFailed = (subject: Subject) => done.get(subject)?.resource.outcome === 'error'
   let open = subjects
-  // Who refers to what is only planned yet has a value to refer to once that was imagined. Each round settles one at least.
+  // A reference to a planned object resolves once that object is planned. Each round completes at least one object,
+  // or ends.
   while (open.length > 0) {
     for (const { members, apart } of inOrderOfReference(open)) {
       await forEachLimited(members, apart ? 1 : (options.concurrency ?? CONCURRENCY), run)
@@ -77,7 +79,10 @@ export async function imagineAll(
   return subjects.map((subject) => done.get(subject)!)
 }
 
-/** Kinds that others refer to come first; objects of a kind that refers to itself come one by one, as they were given. */
+/**
+ * Sorts subjects so that referenced kinds come first. Objects of a kind that refers to itself are planned
+ * sequentially, in the given order.
+ */
 function inOrderOfReference(subjects: readonly Subject[]) {
   const byKind = new Map<ManagedKind, Subject[]>()
   for (const subject of subjects) byKind.set(subject.kind, [...(byKind.get(subject.kind) ?? []), subject])
@@ -132,7 +137,7 @@ const identityOf = ({ type }: Pick<ManagedKind, 'type'>, key: ObjectKey) => ({
   ...key,
 })
 
-/** What is told of an object that cannot be planned for. */
+/** Returns the entry of an object that cannot be planned. */
 export const failedPlan = (kind: Pick<ManagedKind, 'type'>, key: ObjectKey, error: string): PlannedResource => ({
   ...identityOf(kind, key),
   outcome: 'error',
@@ -145,7 +150,7 @@ export const failedPlan = (kind: Pick<ManagedKind, 'type'>, key: ObjectKey, erro
 
 type Told = Omit<PlannedResource, 'apiVersion' | 'kind' | 'name' | 'namespace' | 'object'>
 
-/** Reasons of Synced that say that nothing comes of it until a user acts. */
+/** Reasons of Synced after which a user must act. */
 const failures = new Set(['ReconcileError', 'ExternalNameTaken', 'ExternalNameForbidden'])
 
 function told(kind: ManagedKind, record: ReconciliationRecord, managed: KubeObject, thrown: string | undefined): Told {

@@ -14,14 +14,14 @@ import { changedFields, type FieldMasking, fieldsOf, type PlannedField, plannedF
 import type { ImaginedWrite } from './imagined.js'
 import { holdsUnknown } from './unknown.js'
 
-/** What one imagined turn did, as it did it. */
+/** Records the actions of one planned reconciliation. */
 export class ReconciliationRecord implements Witness {
   readonly #done: ({ readonly write: ImaginedWrite } | { readonly intended: Intended })[] = []
   #turn: Reconciliation | undefined
   #gathered: Gathered | undefined
   #digest: string | undefined
   decision: Decision | undefined
-  /** What was said last of being in step. */
+  /** The last reported condition Synced. */
   synced: Condition | undefined
 
   decided(gathered: Gathered, decision: Decision): void {
@@ -44,7 +44,7 @@ export class ReconciliationRecord implements Witness {
     this.#done.push({ write })
   }
 
-  /** The calls to the provider, with all that they would be told. */
+  /** The calls to the provider, with all their inputs. */
   get calls(): readonly Intended[] {
     return this.#done.flatMap((entry) => ('intended' in entry ? [entry.intended] : []))
   }
@@ -69,7 +69,7 @@ export class ReconciliationRecord implements Witness {
     })
   }
 
-  /** What policies, ignored fields and immutable fields keep from being done. */
+  /** The actions that policies, ignored fields and immutable fields prevent. */
   get suppressed(): readonly SuppressedStep[] {
     if (!this.#gathered || !this.decision) return []
     const { ignored, immutable, fill } = this.#gathered
@@ -115,7 +115,7 @@ export class ReconciliationRecord implements Witness {
     return fields.map((each) => (generated.has(each.path) ? { ...each, generated: true } : each))
   }
 
-  /** Notes on the object and its status are for us to keep, and no news to anybody. */
+  /** Returns the step of a write. Annotations and status are internal and do not appear in a plan. */
   #writeStep(managed: KubeObject, write: ImaginedWrite): Step | undefined {
     const { type, before, after, fieldManager, status } = write
     if (status) return undefined
@@ -129,7 +129,7 @@ export class ReconciliationRecord implements Witness {
   }
 
   #difference({ path, desired, observed }: { path: string; desired?: unknown; observed?: unknown }): PlannedField {
-    // A value in a Secret differs without anybody having compared it.
+    // A sensitive value from a Secret differs without a comparison of values.
     const sensitive = this.#turn?.given?.has(path) === true
     return plannedField(path, observed, desired, { mask: this.#telling.mask, sensitive })
   }
@@ -150,7 +150,7 @@ export class ReconciliationRecord implements Witness {
   }
 }
 
-/** Without references and names of Secrets: the provider is told what they lead to. */
+/** Returns the values without references and Secret references. The provider receives the resolved values. */
 function parametersIn(node: Node, value: unknown): unknown {
   if (node.type !== 'object' || !isObject(value)) return value
   const fields = Object.entries(node.fields ?? {}).filter(([name]) => value[name] !== undefined)
@@ -163,7 +163,7 @@ function valueAt(values: unknown, path: readonly string[]): unknown {
   return value
 }
 
-/** Which keys of the connection Secret are written. Their values are nobody's business. */
+/** Returns the step that writes a connection Secret. It lists the changed keys without their values. */
 function secretStep(managed: KubeObject, { before, after }: ImaginedWrite): Step | undefined {
   const key = connectionSecretOf(managed)
   const { name, namespace } = (after ?? before)!.metadata

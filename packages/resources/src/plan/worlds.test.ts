@@ -19,14 +19,17 @@ import { imagineAll, type PlanOptions } from './plan.js'
 import type { ReconciliationRecord } from './record.js'
 import { UNKNOWN } from './unknown.js'
 
-/** The same two thousand worlds each time; CROSSTIE_PLAN_WORLDS=10000 tries so many others, which takes minutes. */
+/**
+ * By default, the same 2,000 worlds are tested each time. CROSSTIE_PLAN_WORLDS=10000 tests that number of random
+ * worlds, which takes minutes.
+ */
 const asked = process.env['CROSSTIE_PLAN_WORLDS']
 const runs = asked ? { numRuns: Number(asked) } : { numRuns: 2_000, seed: 18 }
 
 const page = new URL('../../../../docs/reference/plan.schema.json', import.meta.url)
 const schema = compileSchema(JSON.parse(readFileSync(page, 'utf8')) as JSONSchemaProps)
 
-/** What is wrong with a plan by the schema that is published. */
+/** Returns the violations of the published schema of plans. */
 function complaints(plan: Plan): readonly unknown[] {
   const unknown: string[] = []
   const document = JSON.parse(JSON.stringify(plan))
@@ -72,7 +75,7 @@ const specs = fc.record({
 type Spec = typeof specs extends fc.Arbitrary<infer T> ? T : never
 
 const history = fc.record({
-  /** Turns of the reconciler before the world moves. */
+  /** The number of reconciliations before the world changes. */
   turns: fc.integer({ min: 0, max: 4 }),
   secondsBetween: fc.constantFrom(0, 3, 20),
   interrupted: fc.constantFrom('not', 'not', 'not', 'answerLost', 'refused'),
@@ -106,16 +109,16 @@ const worlds = fc.record({
 
 type Recorded = Values & { readonly call: string; readonly name: string }
 
-/** So long a read may miss what was just made. */
+/** How long a read may miss a new resource. */
 const CONSISTENCY_SECONDS = 2
 
 const providerConfig = defineProviderConfig({ group: 'sim.crosstie.io' })
 
-/** A cloud, an API and a reconciler that is really run, all counted. */
+/** A cloud, an API server and a real reconciler. All calls and writes are counted. */
 class World {
   now = Date.UTC(2026, 0, 1)
   writes = 0
-  /** What the provider was really told. */
+  /** The calls that the provider received. */
   readonly calls: Recorded[] = []
   readonly #clock = { now: () => this.now }
   readonly cloud: SimulatedCloud
@@ -223,7 +226,7 @@ class World {
     return this.api.peek(this.kind.type, { name })
   }
 
-  /** What the object's condition of the type says. */
+  /** Returns the status and reason of a condition of the object. */
   condition(name: string, type: string): string {
     const found = conditionsOf(this.object(name)!).find((each) => each.type === type)
     return found ? `${found.status} ${found.reason}` : ''
@@ -279,7 +282,7 @@ class World {
     this.api.seed(this.kind.type, { ...held, metadata })
   }
 
-  /** All there is, to see whether anything changed. */
+  /** Returns the whole state, to detect any change. */
   snapshot(): string {
     return JSON.stringify([this.api.all(), this.cloud.resources, this.now])
   }
@@ -294,7 +297,7 @@ class World {
   }
 }
 
-/** What was planned, with what cannot be known beforehand taken from what came to be. */
+/** Returns the planned value, with unknown parts replaced by the real values. */
 function learned(planned: unknown, real: unknown): unknown {
   if (planned === UNKNOWN && typeof real === 'string') return real
   if (Array.isArray(planned)) return planned.map((item, i) => learned(item, Array.isArray(real) ? real[i] : undefined))
@@ -306,7 +309,7 @@ function learned(planned: unknown, real: unknown): unknown {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null))
 
-/** The parts of an object that a plan speaks of: its spec, who holds it, and the keys of its Secret. */
+/** Returns the parts of an object that a plan covers. */
 function parts(object: KubeObject | undefined): unknown {
   return plain(object && { spec: object['spec'], finalizers: object.metadata.finalizers })
 }
@@ -352,7 +355,7 @@ test('plan: nothing is written, and what is then executed is what was planned, c
         const keys = (object: KubeObject | undefined) => Object.keys((object?.['data'] ?? {}) as object).sort()
         const published = keys(world.api.peek(secretType, secret))
         const foreseen = keys(await imagination.find(secretType, secret))
-        // What the provider answers to a create, such as an endpoint, is known when it was made.
+        // The response of the provider to a create, such as an endpoint, is known only afterwards.
         for (const key of foreseen) assert.ok(published.includes(key), `${key} in the Secret of ${name}`)
       }
     }),
@@ -365,13 +368,13 @@ const movesAfter = fc.option(
   { nil: undefined, freq: 3 },
 )
 
-/** All that an approved call depends on: what it would be told, what is there, what is allowed, which Secret is used. */
+/** Returns all inputs of an approved call: its parameters, the observed state, the policies and the Secret. */
 function circumstances(world: World, { calls }: ReconciliationRecord): string {
   const spec = world.object('parent')!['spec'] as Spec
   const { may, onlyObserve } = policiesOf(spec, { gate: true, hasDeletionPolicy: true })
   const secret = world.api.peek(secretType, { namespace: 'default', name: 'parent' })
   const uses = (spec.forProvider as Values)['passwordSecretRef'] && secret?.metadata.resourceVersion
-  // Members are a set: in which order they are reported means nothing.
+  // Members are a set, so their order is ignored.
   const seen = calls.map(({ observed = {}, ...call }) => {
     return { ...call, observed: { ...observed, members: [...((observed['members'] ?? []) as string[])].sort() } }
   })
@@ -420,7 +423,7 @@ test('approval: an approved plan is executed as it was approved, once, and never
       const expected = planned!.record.calls.map(({ observed: _, ...call }) => ({ name: 'parent', ...call }))
       assert.deepEqual(plain(world.calls), plain(expected), 'it is what was approved')
       if (expected[0]!.call === 'Delete' || !world.object('parent')) return
-      // A call that the provider refused, such as a create of what an interrupted one made, was not executed.
+      // A call that the provider rejected was not executed. An example is a create after an interrupted create.
       if (!world.condition('parent', 'Synced').startsWith('True')) return
       assert.equal(world.object('parent')!.metadata.annotations?.[annotations.executedPlan], digest)
 

@@ -3,7 +3,7 @@ import { ADMISSION_GROUP } from '../definition/name-policy.js'
 import type { Requester } from './define.js'
 import { IDENTITY_POLICY } from './identity-policy.js'
 
-/** A request is not allowed or cannot be answered. The message is for the requester. */
+/** A request is not allowed or cannot be answered. The message is addressed to the requester. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   constructor(
@@ -34,8 +34,8 @@ const ACCESS_REVIEWS: ResourceType = {
 }
 
 /**
- * Throws a RequestError unless the server has verified the user name of a request: the identity policy existed when the
- * request was created.
+ * Throws RequestError unless the server verified the user name of a request: the identity policy must be older than
+ * the request.
  */
 export async function verifyIdentity(client: Client, request: KubeObject, signal: AbortSignal): Promise<void> {
   const find = (type: ResourceType) =>
@@ -52,7 +52,7 @@ export async function verifyIdentity(client: Client, request: KubeObject, signal
   )
 }
 
-/** One action on an object, or on all objects of a kind when it has no name. */
+/** One action on an object, or on all objects of a kind if it has no name. */
 export interface Action {
   readonly verb: string
   readonly type: ResourceType
@@ -60,7 +60,7 @@ export interface Action {
   readonly namespace?: string
 }
 
-/** Asks the server what the author of one request may do. Each question is asked once. */
+/** Checks the permissions of the author of one request with SubjectAccessReviews. Results are cached. */
 export class Rights {
   readonly #answers = new Map<string, Promise<boolean>>()
 
@@ -70,7 +70,7 @@ export class Rights {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Whether the requester may do this. */
+  /** Returns whether the requester is allowed to perform the action. */
   allows(action: Action): Promise<boolean> {
     const { verb, type, namespace = '', name = '' } = action
     const key = [verb, type.group, type.resource, namespace, name].join(' ')
@@ -82,7 +82,7 @@ export class Rights {
     return answer
   }
 
-  /** Throws a RequestError that names the action unless the requester may do it. */
+  /** Throws RequestError that names the action unless the requester is allowed to perform it. */
   async require(action: Action): Promise<void> {
     if (await this.allows(action)) return
     const { verb, type, namespace, name } = action

@@ -23,23 +23,23 @@ import { type DiscoveryRequestSpec, discoveryRequestType, type PlanRequestSpec, 
 import { answerDiscoveryRequest, type DiscoveryOptions } from './discover.js'
 import { answerPlanRequest, type Catalog, type PlanningOptions } from './plan.js'
 
-/** Options of the controllers of requests. */
+/** The options of `requestControllers`. */
 export interface RequestOptions extends Omit<PlanningOptions, 'catalog'> {
   /** Returns the kinds that the control plane manages at the moment of a request. */
   readonly catalog: () => Catalog & { readonly providers: DiscoveryOptions['providers'] }
   readonly budgets?: DiscoveryOptions['budgets']
 }
 
-/** Plans of thousands of resources wait for call budgets. */
+/** Plans of thousands of resources wait for call budgets, so the timeout is long. */
 const TIMEOUT_MS = 30 * 60_000
 const CONCURRENCY = 4
 const TTL_SECONDS = 600
-/** The status of an object that the API accepts, with room for the spec and metadata. */
+/** The maximum size of a status, which leaves room for the spec and metadata within the limit of the API. */
 const STATUS_BYTES_MAX = 1_200_000
 
 type Answer = (request: KubeObject, rights: Rights, signal: AbortSignal) => Promise<object>
 
-/** The controllers that answer PlanRequests and DiscoveryRequests. */
+/** Returns the controllers that answer PlanRequests and DiscoveryRequests. */
 export function requestControllers(options: RequestOptions): readonly Controller[] {
   const surroundings = {
     environment: process.env,
@@ -106,7 +106,7 @@ async function outcomeOf(options: RequestOptions, answer: Answer, request: KubeO
     if (bytes > STATUS_BYTES_MAX) throw tooLarge(bytes)
     return { status, complete: { type: 'Complete', status: 'True', reason: 'Answered' } as const }
   } catch (error) {
-    // An aborted process leaves the request to the next one.
+    // After an abort, another process answers the request.
     signal.throwIfAborted()
     const failed = { type: 'Complete', status: 'False', message: messageOf(error) } as const
     if (error instanceof RequestError) return { status: {}, complete: { ...failed, reason: error.reason } }
@@ -123,7 +123,7 @@ const tooLarge = (bytes: number): RequestError =>
     `the answer has ${bytes} bytes, and an object can hold ${STATUS_BYTES_MAX}: request fewer objects`,
   )
 
-/** Writes the status. Returns the stored object, or undefined when another write or a deletion came first. */
+/** Writes the status. Returns the stored object; undefined if the object was changed or deleted concurrently. */
 async function report(
   type: ResourceType,
   options: RequestOptions,

@@ -13,9 +13,9 @@ import type { Promotion } from '../import/promote.js'
 import type { Plan } from '../plan/document.js'
 
 /**
- * Requests that the control plane answers with the credentials that it holds: what would change (PlanRequest) and what
- * exists (DiscoveryRequest). The answer is in the status. Nothing else is written, neither to objects nor to external
- * resources (decision 48).
+ * Requests that the control plane answers with its own credentials: a plan (PlanRequest) or a list of existing
+ * resources (DiscoveryRequest). The answer is in the status. Nothing else is written, neither to objects nor to
+ * external resources (decision 48).
  */
 
 const request = (kind: string, resource: string): ResourceType => ({
@@ -26,12 +26,12 @@ const request = (kind: string, resource: string): ResourceType => ({
   namespaced: true,
 })
 
-/** The kind of requests for plans. */
+/** The type of PlanRequest. */
 export const planRequestType: ResourceType = request('PlanRequest', 'planrequests')
-/** The kind of requests for lists of external resources. */
+/** The type of DiscoveryRequest. */
 export const discoveryRequestType: ResourceType = request('DiscoveryRequest', 'discoveryrequests')
 
-/** All kinds of requests. */
+/** The types of all requests. */
 export const requestTypes: readonly ResourceType[] = [planRequestType, discoveryRequestType]
 
 /** The user who created a request. An admission policy compares it with the user that the server authenticated. */
@@ -46,13 +46,13 @@ interface CommonSpec {
   readonly ttlSecondsAfterFinished?: number
 }
 
-/** An object that a plan is requested for, or that exists in the planned state of the cluster. */
+/** An object to plan, or an object of the planned state. */
 export interface RequestedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
   readonly namespace?: string
-  /** The object as it would be. Absent: the object as it is on the server. */
+  /** The desired object. Defaults to the object on the server. */
   readonly manifest?: KubeObject
   /** How the manifest compares with the object on the server. */
   readonly change?: 'new' | 'changed' | 'unchanged'
@@ -61,7 +61,7 @@ export interface RequestedObject {
 /** The spec of a PlanRequest. */
 export interface PlanRequestSpec extends CommonSpec {
   readonly objects?: readonly RequestedObject[]
-  /** Every managed resource. */
+  /** Plan every managed resource. */
   readonly all?: boolean
   /** Plan as if the objects were deleted. */
   readonly delete?: boolean
@@ -83,20 +83,20 @@ export interface PlanRequestStatus {
   readonly promotions?: readonly PlannedPromotion[]
 }
 
-/** Which external resources to list. */
+/** The spec of a DiscoveryRequest: the external resources to list. */
 export interface DiscoveryRequestSpec extends CommonSpec {
   readonly provider?: string
-  /** Kinds such as `vpc` or `vpcs.ec2.aws.crossplane.io`. Empty: every kind of the provider that can be listed. */
+  /** Kinds such as `vpc` or `vpcs.ec2.aws.crossplane.io`. Defaults to every kind of the provider that can be listed. */
   readonly kinds?: readonly string[]
   readonly providerConfig?: string
-  /** Values of identifying fields, such as regions. */
+  /** Values of identifier fields, such as regions. */
   readonly identifiers?: Readonly<Record<string, readonly string[]>>
   readonly filters?: readonly FieldMatch[]
   /** Skip everything up to and including this position of an earlier answer. */
   readonly continue?: string
 }
 
-/** One external resource of an answer. */
+/** One discovered external resource. */
 export interface DiscoveredItem {
   readonly apiVersion: string
   readonly kind: string
@@ -104,7 +104,7 @@ export interface DiscoveredItem {
   readonly identifiers: Readonly<Record<string, unknown>>
   /** The manifest that observes the resource. */
   readonly manifest: KubeObject
-  /** The object on the server that has the resource already. */
+  /** The object on the server that already represents the resource. */
   readonly object?: { readonly name: string; readonly manages: boolean }
 }
 
@@ -112,7 +112,7 @@ export interface DiscoveredItem {
 export interface DiscoveryRequestStatus {
   readonly items?: readonly DiscoveredItem[]
   readonly errors?: readonly { readonly kind: string; readonly message: string }[]
-  /** Set when there are more resources than one object can hold. */
+  /** The position to continue from. Set if there are more resources than one object can hold. */
   readonly continue?: string
 }
 
@@ -145,7 +145,7 @@ const commonSpec: Readonly<Record<string, JSONSchemaProps>> = {
   },
 }
 
-/** The CRD of PlanRequest. */
+/** Returns the CRD of PlanRequest. */
 export function planRequestCrd(): KubeObject {
   return requestCrd(planRequestType, 'A request for a plan. The control plane writes the plan into the status.', {
     spec: {
@@ -179,7 +179,7 @@ export function planRequestCrd(): KubeObject {
   })
 }
 
-/** The CRD of DiscoveryRequest. */
+/** Returns the CRD of DiscoveryRequest. */
 export function discoveryRequestCrd(): KubeObject {
   return requestCrd(
     discoveryRequestType,

@@ -9,22 +9,22 @@ import { RequestError, type Rights } from './authorize.js'
 import type { DiscoveredItem, DiscoveryRequestSpec, DiscoveryRequestStatus } from './define.js'
 import type { PlanningOptions } from './plan.js'
 
-/** Dependencies of answers to DiscoveryRequests. */
+/** The dependencies of answers to DiscoveryRequests. */
 export interface DiscoveryOptions extends Pick<PlanningOptions, 'client' | 'budgetsFor'> {
   readonly providers: readonly { readonly name: string; readonly kinds: readonly ManagedKind[] }[]
   readonly surroundings: Surroundings
-  /** Budgets for kinds without any of their own. */
+  /** The budgets of kinds without their own. */
   readonly budgets: Budgets
 }
 
-/** One object of the API holds 1.5 MiB. This leaves room for the rest of the request. */
+/** The maximum size of an answer. An object may have 1.5 MiB, which leaves room for the rest of the request. */
 const BYTES_MAX = 1_000_000
 
 /**
- * Answers a DiscoveryRequest. Lists external resources and the objects that exist for them, and writes nothing.
+ * Answers a DiscoveryRequest. Lists external resources and the objects that represent them, and writes nothing.
  *
- * @throws RequestError when the requester may not create objects that observe these resources, or may not read the
- * ProviderConfig, or when the request cannot be understood.
+ * @throws RequestError if the requester may not create objects that observe these resources, may not read the
+ * ProviderConfig, or if the request is invalid
  */
 export async function answerDiscoveryRequest(
   options: DiscoveryOptions,
@@ -72,7 +72,7 @@ function chosenKinds({ providers }: DiscoveryOptions, { provider, kinds: names =
   return { known: all, kinds: [...new Set(names.map((name) => kindCalled(all, name)))] }
 }
 
-/** The kind that a word such as `vpc`, `VPC`, `vpcs` or `vpcs.ec2.aws.crossplane.io` names. */
+/** Returns the kind that a word such as `vpc`, `VPC`, `vpcs` or `vpcs.ec2.aws.crossplane.io` names. */
 function kindCalled(kinds: readonly ManagedKind[], word: string): ManagedKind {
   const name = word.toLowerCase()
   const found = kinds.filter(({ type: { kind, resource, group } }) =>
@@ -91,7 +91,7 @@ function kindCalled(kinds: readonly ManagedKind[], word: string): ManagedKind {
 const positionOf = ({ kind, identifiers, externalName }: Discovered): string =>
   JSON.stringify([groupResource(kind.type), Object.values(identifiers), externalName])
 
-/** The part of the list after a position that fits into one object. */
+/** Returns the part of the list after a position that fits into one object. */
 function page(found: readonly Discovered[], after: string | undefined): DiscoveryRequestStatus {
   const position = after === undefined ? -1 : found.findIndex((each) => positionOf(each) === after)
   if (after !== undefined && position < 0) {

@@ -6,9 +6,9 @@ import { requestTypes } from './define.js'
 export const IDENTITY_POLICY = 'crosstie-request-identity'
 
 /**
- * An admission policy that lets a user create requests only in their own name. CRDs cannot record who created an object,
- * so the client writes the name and the server compares it with the authenticated user. Without this policy the
- * controllers answer no request.
+ * Returns an admission policy that lets users create requests only in their own name. CRDs cannot record who
+ * created an object, so the client writes the name and the server compares it with the authenticated user. Without
+ * this policy the controllers reject all requests.
  */
 export function requestIdentityPolicy(): readonly KubeObject[] {
   const apiVersion = `${ADMISSION_GROUP}/v1`

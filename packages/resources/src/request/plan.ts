@@ -27,14 +27,14 @@ import type { Surroundings } from '../providerconfig/use.js'
 import { RequestError, type Rights } from './authorize.js'
 import type { PlannedPromotion, PlanRequestSpec, PlanRequestStatus, RequestedObject } from './define.js'
 
-/** The kinds that the control plane manages at this moment. */
+/** The kinds that the control plane currently manages. */
 export interface Catalog {
   readonly kinds: readonly ManagedKind[]
   readonly claims: readonly ClaimKind[]
   readonly bindings: readonly Binding[]
 }
 
-/** Dependencies of answers to PlanRequests. */
+/** The dependencies of answers to PlanRequests. */
 export interface PlanningOptions {
   readonly client: Client
   readonly catalog: Catalog
@@ -48,8 +48,8 @@ export interface PlanningOptions {
 /**
  * Answers a PlanRequest. Reads objects, observes external resources and writes nothing.
  *
- * @throws RequestError when the requester lacks a right that applying the same objects would need, or when the request
- * cannot be understood.
+ * @throws RequestError if the requester lacks a permission that applying the same objects would require, or if the
+ * request is invalid
  */
 export async function answerPlanRequest(
   options: PlanningOptions,
@@ -86,7 +86,7 @@ class Planning {
     this.#world = new Imagination(options.client, { impersonates: true })
   }
 
-  /** Adds one object of the request, after a check that the requester may do to it what the plan assumes. */
+  /** Adds one object of the request. Throws RequestError if the requester may not perform the planned action on it. */
   async add(requested: RequestedObject, deleted: boolean): Promise<void> {
     const type = await this.#typeOf(requested)
     const key = keyOf(requested)
@@ -161,7 +161,10 @@ class Planning {
     }
   }
 
-  /** A requester who may not read managed resources gets the outcome of a plan without the fields of a class. */
+  /**
+   * Returns the resource without its fields if the requester may not read it, since they may contain values of a
+   * class.
+   */
   async #visible(resource: PlannedResource, type: ResourceType | undefined): Promise<PlannedResource> {
     if (!type) return resource
     const mayRead =
@@ -196,14 +199,14 @@ class Planning {
   }
 }
 
-/** The right that a user needs to bring about what the plan assumes. */
+/** Returns the verb that the requester needs for the planned action. */
 function verbFor({ manifest }: RequestedObject, exists: boolean, deleted: boolean): string {
   if (deleted) return 'delete'
   if (!manifest) return 'get'
   return exists ? 'patch' : 'create'
 }
 
-/** The manifest is the object that the rights were checked for. */
+/** Verifies that the manifest is of the object whose permissions were checked. */
 function checkIdentity({ apiVersion, kind, name, namespace, manifest }: RequestedObject): void {
   const { metadata } = manifest ?? {}
   const same =
@@ -230,7 +233,7 @@ function inVersion(kind: ManagedKind, object: KubeObject): KubeObject {
   return kind.convert ? kind.convert(object, kind.type.version) : { ...object, apiVersion }
 }
 
-/** Each object once, as it was named first. */
+/** Returns each object once, at its first position. */
 function distinct(subjects: readonly Subject[]): readonly Subject[] {
   const seen = new Set<string>()
   return subjects.filter(({ kind, key }) => {

@@ -5,9 +5,10 @@ import type { ManagedKind } from '../definition/managed.js'
 import { discoveryRequestType, planRequestType } from './define.js'
 
 /**
- * The ClusterRoles for requests and approvals. Both kinds of operators may request plans; the answer holds only what the
- * requester may do and see. `crosstie:plans:approve` is a part of `crosstie:infrastructure-operator`. Bind
- * `crosstie:infrastructure:edit` and `crosstie:plans:request` to users who may change objects but not approve.
+ * Returns the ClusterRoles for requests and approvals. Both kinds of operators may request plans. The answer is
+ * limited by the permissions of the requester. `crosstie:plans:approve` is part of
+ * `crosstie:infrastructure-operator`. Bind `crosstie:infrastructure:edit` and `crosstie:plans:request` to users who
+ * may change objects but not approve plans.
  */
 export function requestRoles(managed: readonly ManagedKind[]): readonly KubeObject[] {
   const verbs = [...READ, 'create', 'delete']

@@ -1,28 +1,30 @@
 import { type Clock, equal } from '@crosstie/kube'
 import { AlreadyExistsError, ThrottledError } from '../definition/external.js'
 
-/** What the API of a simulated provider offers. */
+/** The capabilities of the API of a simulated provider. */
 export interface CloudCapabilities {
   readonly naming: 'user-chosen' | 'provider-assigned'
-  /** Resources carry tags, and can be looked up by them. */
+  /** Resources have tags and can be found by them. */
   readonly tags: boolean
-  /** A create with a token that was used before gives what that one made, and is refused when it asks for something else. */
+  /** Creates are idempotent by token. A create with a used token and different values fails. */
   readonly tokens: boolean
   readonly list: boolean
 }
 
+/** The options of a simulated cloud. */
 export interface CloudOptions extends CloudCapabilities {
   readonly clock: Clock
-  /** How long a read may miss a resource that was just made. */
+  /** How long a read may miss a new resource. */
   readonly consistencySeconds?: number
-  /** How long a new resource takes until it is ready. */
+  /** How long a new resource takes to become ready. */
   readonly createSeconds?: number
-  /** Called before a call takes effect: throw to refuse it. */
+  /** Called before a call takes effect. Throw to reject the call. */
   readonly before?: (call: CloudCall) => void | Promise<void>
-  /** Called after a call took effect: throw to lose its answer. */
+  /** Called after a call took effect. Throw to lose the response. */
   readonly after?: (call: CloudCall) => void | Promise<void>
 }
 
+/** The calls of the API of a simulated cloud. */
 export type CloudCall = 'create' | 'get' | 'list' | 'update' | 'delete'
 
 /** A resource in the simulated cloud. */
@@ -35,7 +37,7 @@ export interface CloudResource {
 }
 
 interface Kept extends CloudResource {
-  /** What the create asked for. */
+  /** The values of the create request. */
   readonly asked: Readonly<Record<string, unknown>>
   readonly token: string | undefined
   readonly visibleAt: number
@@ -43,30 +45,29 @@ interface Kept extends CloudResource {
 }
 
 /**
- * A provider's API in memory, on a clock that the test owns: eventually
- * consistent, slow, and failing where the test says. It keeps count of all
- * that was ever made, so that nothing made twice or left behind goes unseen.
+ * An in-memory provider API with a clock that the test controls. It is eventually consistent, slow, and fails where
+ * the test requires it. It counts all resources ever created, to detect duplicates and leaks.
  */
 export class SimulatedCloud {
   readonly options: CloudOptions
   readonly #resources = new Map<string, Kept>()
   readonly #tokens = new Map<string, string>()
   #made = 0
-  /** How many calls of each kind were answered or refused. */
+  /** The number of calls of each kind, including failed ones. */
   readonly calls: Record<CloudCall, number> = { create: 0, get: 0, list: 0, update: 0, delete: 0 }
-  /** The most resources that were there at once. */
+  /** The maximum number of resources that existed at the same time. */
   mostAtOnce = 0
 
   constructor(options: CloudOptions) {
     this.options = options
   }
 
-  /** Everything that is there, whether reads show it yet or not. */
+  /** All resources, including those that reads do not return yet. */
   get resources(): readonly CloudResource[] {
     return [...this.#resources.values()]
   }
 
-  /** How many were ever made. */
+  /** The number of resources ever created. */
   get made(): number {
     return this.#made
   }
@@ -118,7 +119,7 @@ export class SimulatedCloud {
     })
   }
 
-  /** All that reads show, or those with all of these tags. */
+  /** Returns all visible resources that have these tags. */
   async list(tags: Readonly<Record<string, string>> = {}): Promise<readonly (CloudResource & { ready: boolean })[]> {
     return await this.#call('list', () =>
       this.#seen([...this.#resources.values()]).filter((resource) =>
@@ -141,18 +142,18 @@ export class SimulatedCloud {
     })
   }
 
-  /** Deleting what is not there is no error. */
+  /** Deletes a resource. Succeeds if it does not exist. */
   async delete(name: string): Promise<void> {
     await this.#call('delete', () => this.#resources.delete(name))
   }
 
-  /** Something outside of the control plane changes a resource. */
+  /** Changes a resource from outside the control plane. */
   meddle(name: string, values: Readonly<Record<string, unknown>>, tags: Readonly<Record<string, string>> = {}): void {
     const held = this.#resources.get(name)!
     this.#resources.set(name, { ...held, values: { ...held.values, ...values }, tags: { ...held.tags, ...tags } })
   }
 
-  /** Those that reads show, as they show them. */
+  /** Returns the visible resources, as reads return them. */
   #seen(resources: readonly Kept[]): readonly (CloudResource & { readonly ready: boolean })[] {
     const now = this.options.clock.now()
     return resources
@@ -169,8 +170,8 @@ export class SimulatedCloud {
   }
 }
 
-/** What a kind needs of a simulated cloud, which may be in another process. */
+/** The interface of a simulated cloud, which may run in another process. */
 export type Cloud = Pick<SimulatedCloud, 'options' | 'create' | 'get' | 'list' | 'update' | 'delete'>
 
-/** An error by which the simulated cloud says that it is asked too much. */
+/** Returns the error of a simulated cloud that throttles requests. */
 export const throttled = (): ThrottledError => new ThrottledError('slow down')

@@ -7,33 +7,33 @@ import { UncertainError } from '../managed/create/create.js'
 import { externalNameOf } from '../metadata/metadata.js'
 import { FakeApi } from './fakeapi.js'
 
-/** What a kind is tried against: an emulator, a sandbox account, or the simulated cloud. */
+/** The system that a kind is tested against: an emulator, a sandbox account or the simulated cloud. */
 export interface System {
   /** The kind, connected to the system. */
   readonly kind: ManagedKind
-  /** forProvider of a resource that the system can make. */
+  /** The forProvider of a resource that the system can create. */
   readonly example: Readonly<Record<string, unknown>>
-  /** What the spec says beside it, such as where a password that is made up is kept. */
+  /** Additional fields of the spec, such as the Secret for a generated password. */
   readonly spec?: Readonly<Record<string, unknown>>
-  /** A change of forProvider that an update can make. */
+  /** A change of forProvider that an update supports. */
   readonly change?: Readonly<Record<string, unknown>>
-  /** Changes the resource behind our back, so that it differs from the example. */
+  /** Changes the resource outside of the control plane, so that it differs from the example. */
   readonly meddle?: (externalName: string) => Promise<void>
-  /** Does the resource exist, asked past the kind? */
+  /** Returns whether the resource exists, without using the kind. */
   readonly exists: (externalName: string) => Promise<boolean>
-  /** How many resources of the kind there are. Absent: it cannot be told. */
+  /** Returns the number of resources of the kind. Absent if it is unknown. */
   readonly count?: () => Promise<number>
   readonly client?: Client
-  /** Lets time pass between two reconciles. Absent: none needs to. */
+  /** Advances time between two reconciliations. Absent if not required. */
   readonly pass?: (milliseconds: number) => Promise<void>
   readonly now?: () => number
-  /** Reconciles until a new resource must be ready. */
+  /** The maximum number of reconciliations until a new resource is ready. */
   readonly patience?: number
 }
 
 /**
- * What every kind promises. A kind is done when it passes this: absent, made
- * once, seen as it is, drift seen and mended, gone when deleted.
+ * Registers the conformance tests of a kind: it reports absent resources, creates once, observes the actual state,
+ * detects and corrects drift, and deletes completely.
  */
 export function kindContract(name: string, open: () => Promise<System>): void {
   test(`${name}: life from create to delete`, async () => {

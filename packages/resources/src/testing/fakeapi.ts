@@ -24,9 +24,10 @@ import {
   type WriteOptions,
 } from '@crosstie/kube'
 
+/** The verbs of the fake API. */
 export type FakeVerb = 'get' | 'list' | 'create' | 'update' | 'updateStatus' | 'patch' | 'apply' | 'delete'
 
-/** A request on its way to the fake API: what it is, and for a write what the object would be. */
+/** A request to the fake API. For writes, it includes the resulting object. */
 export interface FakeRequest {
   readonly verb: FakeVerb
   readonly type: ResourceType
@@ -36,19 +37,19 @@ export interface FakeRequest {
   readonly fieldManager: string | undefined
 }
 
+/** The options of the fake API. */
 export interface FakeApiOptions {
   readonly now?: () => number
-  /** Called before each request takes effect; throw to make it fail. */
+  /** Called before a request takes effect. Throw to make it fail. */
   readonly before?: (request: FakeRequest) => void | Promise<void>
-  /** Called after a request took effect, before it is answered; throw to lose the answer. */
+  /** Called after a request took effect, before the response. Throw to lose the response. */
   readonly after?: (request: FakeRequest) => void | Promise<void>
 }
 
 /**
- * A Kubernetes API in memory, as far as a reconciler can tell: revisions,
- * generation, the status subresource, finalizers. It knows no schemas, and an
- * apply is a forced merge. For tests that must own every fault; the embedded
- * server is the real thing.
+ * An in-memory Kubernetes API for reconcilers, with resource versions, generations, the status subresource and
+ * finalizers. It has no schemas, and an apply is a forced merge. Use it in tests that inject faults. Other tests
+ * use the embedded server.
  */
 export class FakeApi implements Client {
   readonly #objects = new Map<string, KubeObject>()
@@ -60,19 +61,19 @@ export class FakeApi implements Client {
     this.#options = options
   }
 
-  /** Puts an object there as it is, past all rules. */
+  /** Stores an object unchanged, without any checks. */
   seed(type: ResourceType, object: KubeObject): KubeObject {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#revision) } }
     this.#objects.set(keyOf(type, object.metadata as ObjectKey), stored)
     return stored
   }
 
-  /** The object as it is now, without a request. */
+  /** Returns the current object without a request. */
   peek(type: ResourceType, key: ObjectKey): KubeObject | undefined {
     return this.#objects.get(keyOf(type, key))
   }
 
-  /** Everything, without a request. */
+  /** Returns all objects without a request. */
   all(): readonly KubeObject[] {
     return [...this.#objects.values()]
   }
@@ -81,7 +82,7 @@ export class FakeApi implements Client {
     this.#objects.delete(keyOf(type, key))
   }
 
-  /** It knows no users. */
+  /** Returns the same client, since the fake API has no users. */
   as(): Client {
     return this
   }
@@ -207,7 +208,7 @@ export class FakeApi implements Client {
       (before) => {
         const now = this.peek(type, key)
         if (!now) throw notFound(type, key.name)
-        // Somebody may have written while the request was on its way: what they wrote stays.
+        // The object may have changed during the request. Those changes are kept.
         const after = now === held ? before : wanted(now)
         const expected = change(now).metadata.resourceVersion
         if (expected && expected !== now.metadata.resourceVersion) {
@@ -261,7 +262,10 @@ function keyOf(type: ResourceType, { namespace = '', name }: ObjectKey): string 
   return `${type.group}/${type.resource}/${namespace}/${name}`
 }
 
-/** An update keeps the stored status, a status update keeps all else; generation grows when the spec changes. */
+/**
+ * Returns the object to store. An update keeps the stored status, and a status update keeps everything else. A
+ * change of the spec increments the generation.
+ */
 function admitted(held: KubeObject, wanted: KubeObject, status: boolean): KubeObject {
   if (status) return { ...held, status: wanted['status'] }
   const { resourceVersion, uid, creationTimestamp, deletionTimestamp } = held.metadata
@@ -280,7 +284,7 @@ function admitted(held: KubeObject, wanted: KubeObject, status: boolean): KubeOb
   }
 }
 
-/** RFC 7386. */
+/** Applies a JSON merge patch (RFC 7386). */
 export function mergePatch(held: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged: Record<string, unknown> = isObject(held) ? { ...held } : {}

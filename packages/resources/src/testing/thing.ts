@@ -30,14 +30,14 @@ const observation = s.object({
   scaling: s.object({ status: s.string() }),
 })
 
-/** A kind of the simulated cloud, with just the capabilities that the cloud has. */
+/** Returns a kind of the simulated cloud, with the capabilities of the cloud. */
 export function thingOf(
   cloud: Cloud,
   more: {
     readonly kind?: string
     readonly consistencySeconds?: number
     readonly providerConfig?: ProviderConfigKind
-    /** Sees what the ProviderConfig says before anything is called. */
+    /** Called with the ProviderConfig before any other call. */
     readonly connected?: (config: ProviderConfiguration | undefined) => void
   } = {},
 ): ManagedKind {
