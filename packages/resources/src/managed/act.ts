@@ -12,7 +12,7 @@ import { noteName, notesOfName } from './ownership/record-name.js'
 import type { Reconciliation } from './reconciliation.js'
 import { converge } from './update/update.js'
 
-/** What follows from each decision. */
+/** The handler of each decision. */
 export const act: Readonly<Record<Decision['do'], (gathered: Gathered, decision: Decision) => Promise<Next>>> = {
   create: createExternal,
   delete: deleteExternal,
@@ -40,7 +40,7 @@ async function failAbsent({ reconciliation }: Gathered, { because }: Decision): 
   return reconciliation.poll()
 }
 
-/** The external resource cannot be identified: a person has to name it. */
+/** Reports that the external resource cannot be identified. A user has to set its name. */
 async function stopUnnamed(reconciliation: Reconciliation): Promise<Next> {
   const message = lostNameMessage(reconciliation)
   reconciliation.event('Warning', 'ExternalNameLost', message)
@@ -48,10 +48,11 @@ async function stopUnnamed(reconciliation: Reconciliation): Promise<Next> {
   return reconciliation.poll()
 }
 
+/** Reports an external name that a claim must not use. Nothing is changed. */
 export const refuseName = (reconciliation: Reconciliation, because: string): Promise<Next> =>
   refuse(reconciliation, conditions.externalNameForbidden(because))
 
-/** Nothing outside is touched, and nothing of it is published. Emits one event for each new reason. */
+/** Changes nothing and publishes nothing about the external resource. Emits one event for each new reason. */
 async function refuse(reconciliation: Reconciliation, condition: Condition): Promise<Next> {
   const { reason, message = '' } = condition
   const held = conditionsOf(reconciliation.managed).find(({ type }) => type === 'Synced')

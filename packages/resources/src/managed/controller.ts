@@ -8,24 +8,26 @@ import { waitingForOwner, waitingForReservation } from './ownership/reservation.
 import { reconcile } from './reconcile.js'
 import { type KindRuntime, kindRuntimeFor, type ManagedOptions } from './runtime.js'
 
-/** Keeps the external resources of one kind in step with their objects. A loop wakes it; it wakes nobody. */
+/** Keeps the external resources of one kind in sync with their objects. A control loop calls it. */
 export interface ManagedController extends Controller {
   readonly kind: ManagedKind
   /**
-   * One reconcile. Never run it twice at once for the same object. Throws only
-   * when the object cannot be read or its status not be written: back off then.
+   * Reconciles one object. Do not run it concurrently for the same object. Throws only if the object cannot be read
+   * or its status cannot be written; the caller then backs off.
    */
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<Next>
-  /** Is this change of an object a reason to reconcile at once? Our own writes are not. */
+  /** Reports whether a change of an object requires an immediate reconcile. Writes of this controller do not. */
   wakes(before: KubeObject | undefined, after: KubeObject): boolean
-  /** Ready and in step when it was last reported on. */
+  /** Reports whether the object was ready and in sync when its status was last written. */
   inSync(object: KubeObject): boolean
 }
 
+/** Returns a controller for a managed kind. */
 export function managedController(kind: ManagedKind, options: ManagedOptions): ManagedController {
   return controllerOf(kindRuntimeFor(kind, options))
 }
 
+/** Returns a controller that uses an existing runtime. */
 export function controllerOf(runtime: KindRuntime): ManagedController {
   const { kind } = runtime
   return {
@@ -63,13 +65,13 @@ export function controllerOf(runtime: KindRuntime): ManagedController {
   }
 }
 
-/** The kinds that fields of this one refer to, each once. */
+/** Returns the kinds that fields of this kind refer to, without duplicates. */
 function referenceTargets({ referenceFields }: KindRuntime): readonly ResourceType[] {
   const targets = referenceFields.map(({ node }) => node.reference!.to())
   return [...new Map(targets.map((type) => [groupResource(type), type])).values()]
 }
 
-/** What could not be resolved may resolve when what it refers to, or may choose, changes. */
+/** Wakes objects with unresolved references when a possible target changes. */
 function waitingForReference(runtime: KindRuntime, type: ResourceType): WatchedKind {
   const awaiting = function* (object: KubeObject) {
     for (const { unresolved } of runtime.memory.states()) if (unresolved?.awaits(object)) yield unresolved.key
@@ -77,7 +79,7 @@ function waitingForReference(runtime: KindRuntime, type: ResourceType): WatchedK
   return { type, concerns: awaiting }
 }
 
-/** A value that changed in a Secret is for the provider to know. */
+/** Wakes objects when a Secret that they read changes, because the provider needs the new value. */
 function readersOfSecrets({ sensitiveFields, secretUsers }: KindRuntime): readonly WatchedKind[] {
   return sensitiveFields.length > 0 ? [{ type: secretType, concerns: (secret) => secretUsers.of(secret) }] : []
 }

@@ -1,61 +1,63 @@
 import type { Difference } from '../definition/external.js'
 import type { Action } from './policy/policy.js'
 
-/** All that a decision may depend on. Gathered before, so that deciding needs no I/O. */
+/** All inputs of a decision. They are gathered before, so that `decide` does no I/O. */
 export interface ManagedFacts {
   readonly deleted: boolean
-  /** Somebody else's finalizer is on the object, and there is something left for us to do. */
+  /** The object has a finalizer of another controller, and this controller still has work to do. */
   readonly otherFinalizers: boolean
   /** The object has an external resource, but its name was lost or changed and the resource cannot be identified. */
   readonly nameUnknown: boolean
   readonly exists: boolean
-  /** Made so recently that the provider may not show it yet. */
+  /** The resource was created so recently that the provider may not show it yet. */
   readonly createdRecently: boolean
-  /** A create was begun whose end nobody saw, and looking may not have found what it made yet. */
+  /** A create was started, its result is unknown, and a search may not find its resource yet. */
   readonly createInDoubt: boolean
-  /** The external resource cannot be found by looking, but a create with the same token tells its name. */
+  /** A search cannot find the external resource, but a create with the same token returns its name. */
   readonly nameOnlyByToken: boolean
-  /** The aggregate that it was made for is going away, or gone. */
+  /** The aggregate that the object is a member of is being deleted or does not exist. */
   readonly abandoned: boolean
-  /** There is something to fill in that the user left open. */
+  /** There are empty fields that late initialization would fill. */
   readonly lateInitialize: boolean
-  /** Where spec and external resource differ, without what the user told us to ignore. */
+  /** The differences between spec and external resource, without those that the user ignores. */
   readonly differences: readonly Difference[]
-  /** False when the kind says so by itself, with or without differences. */
+  /** False if there are differences, or if the kind reports that an update is needed. */
   readonly upToDate: boolean
   readonly may: Readonly<Record<Action, boolean>>
-  /** Nothing but looking is allowed. */
+  /** Only observing is allowed. */
   readonly onlyObserve: boolean
-  /** It exists, this object did not create it, and may not adopt it: nothing is done to it. Says why. */
+  /** The reason why nothing is changed: the resource exists, this object did not create it and may not adopt it. */
   readonly foreign?: string | undefined
-  /** It exists, this object adopted it, and must leave it behind. */
+  /** The resource exists, and this object adopted it and must not delete it. */
   readonly adopted?: boolean
 }
 
-/** Something that would be done if the policies allowed it. */
+/** An action that the policies prevent. */
 export interface Suppressed {
   readonly action: Action
   readonly because: string
 }
 
+/** A call to the provider that changes the external resource. */
 export type MutatingCall = 'Create' | 'Update' | 'Delete'
 
+/** The output of `decide`: one action with its reason. */
 export interface Decision {
   readonly do: 'create' | 'delete' | 'release' | 'wait' | 'fail' | 'stop' | 'refuse' | 'converge'
   /** The external calls that follow, in order. */
   readonly calls: readonly MutatingCall[]
   readonly because: string
   readonly lateInitialize: boolean
-  /** Corrected by the Update call, if there is one. */
+  /** The differences that the Update call corrects, if there is one. */
   readonly differences: readonly Difference[]
   readonly suppressed: readonly Suppressed[]
-  /** Waiting of which people are told; that others hold the object is theirs to tell. */
+  /** Whether an event announces the wait. A wait for another controller is not announced. */
   readonly announced: boolean
 }
 
 type Rule = (facts: ManagedFacts) => Decision | undefined
 
-/** The life of a managed resource. The first rule that speaks wins. */
+/** The lifecycle of a managed resource. The first rule that returns a decision wins. */
 const rules: readonly Rule[] = [
   unknownName,
   absentUnderObserveOnly,
@@ -71,6 +73,7 @@ const rules: readonly Rule[] = [
   absentAndNotOursToCreate,
 ]
 
+/** Decides what to do for one managed resource. Pure: it depends only on the facts. */
 export function decide(facts: ManagedFacts): Decision {
   for (const rule of rules) {
     const decision = rule(facts)
@@ -94,28 +97,27 @@ function decision(what: Decision['do'], because: string, more: Partial<Decision>
 
 const pending = (because: string): Decision => decision('wait', because, { announced: true })
 
-// Every action on a resource of another name could touch a resource of another owner, and a create would be a second one.
+// Any action under a wrong name could change a resource of another owner, and a create would be a second one.
 function unknownName({ nameUnknown }: ManagedFacts): Decision | undefined {
   if (nameUnknown) return decision('stop', 'the name of the external resource was lost')
   return undefined
 }
 
-// Whoever may only look never made it, so there is nothing to wait for.
+// An object that may only observe never created the resource, so there is nothing to wait for.
 function absentUnderObserveOnly(facts: ManagedFacts): Decision | undefined {
   if (facts.onlyObserve && !facts.deleted) return absentAndNotOursToCreate(facts)
   return undefined
 }
 
-// Many cloud APIs are eventually consistent: a resource made a second ago may
-// not be listed yet. Taking that for absence would make it twice, or let go of
-// what is there: a delete that found nothing may have asked too early.
+// Many cloud APIs are eventually consistent: a resource that was created a second ago may not be listed yet. If
+// that counted as absent, the resource would be created twice, or released while it exists.
 function createdMomentsAgo({ deleted, exists, createdRecently }: ManagedFacts): Decision | undefined {
   if (exists || !createdRecently) return undefined
   if (!deleted) return pending('Waiting for external resource existence to be confirmed')
   return pending('Waiting to be sure that it is gone: made moments ago, it may only not be shown yet')
 }
 
-// The same for a create that was cut off: what it made may yet show up.
+// The resource of an interrupted create may also appear later.
 function createInDoubt({ exists, createInDoubt }: ManagedFacts): Decision | undefined {
   if (!exists && createInDoubt) return pending('Waiting to see whether an interrupted creation took effect')
   return undefined
@@ -126,21 +128,21 @@ function heldByOthers({ deleted, otherFinalizers }: ManagedFacts): Decision | un
   return undefined
 }
 
-// A claim may name anything. It gets what was created for it, and nothing else is touched (XN3).
+// A claim may name any resource. It gets only a resource that was created for it; others are not changed (XN3).
 function foreignResource({ deleted, foreign }: ManagedFacts): Decision | undefined {
   if (foreign === undefined) return undefined
   return deleted ? releaseUntouched('this object did not create it') : refusal(foreign)
 }
 
-/** Nothing is done: the external name is taken. */
+/** Returns the decision to change nothing, because the external name is taken. */
 export const refusal = (because: string): Decision => decision('refuse', because)
 
-/** The object goes, and the external resource stays as it is. */
+/** Returns the decision to release the object and to leave the external resource unchanged. */
 export const releaseUntouched = (because: string): Decision =>
   decision('release', 'the object was deleted', { suppressed: [{ action: 'delete', because }] })
 
-// Nobody knows how the provider calls what an interrupted create made. Asking
-// again with the same token tells; letting go without asking would leak it.
+// The name of the resource of an interrupted create is unknown. A repeated create with the same token returns it.
+// Releasing the object without that call would leak the resource.
 function nameOfDoubtfulCreate({ deleted, exists, nameOnlyByToken, may }: ManagedFacts): Decision | undefined {
   if (deleted && !exists && nameOnlyByToken && may.delete) {
     return decision('create', 'to learn the name of what an interrupted creation made', { calls: ['Create'] })
@@ -161,7 +163,7 @@ function releaseManaged({ deleted, exists }: ManagedFacts): Decision | undefined
   return decision('release', 'the object was deleted', { suppressed })
 }
 
-// It will be deleted with the rest of it, and in which order was settled without it.
+// The member will be deleted with the aggregate, whose deletion order does not include a new resource.
 function abandonedByAggregate({ exists, abandoned }: ManagedFacts): Decision | undefined {
   if (!exists && abandoned) return pending('Waiting to be deleted: the aggregate that it is part of goes away')
   return undefined
@@ -178,7 +180,7 @@ function absentAndNotOursToCreate({ exists }: ManagedFacts): Decision | undefine
   return decision('fail', 'external resource does not exist', { suppressed })
 }
 
-/** It exists and is wanted: fill in, correct, or leave it. */
+/** Handles a resource that exists and is wanted: late-initializes it, updates it, or leaves it unchanged. */
 function converge({ lateInitialize, differences, upToDate, may }: ManagedFacts): Decision {
   const suppressed: Suppressed[] = []
   if (lateInitialize && !may.lateInitialize) {

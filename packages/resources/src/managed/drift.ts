@@ -6,8 +6,9 @@ import { describe } from './observe/describe.js'
 import type { Gathered } from './observe/gather.js'
 import { loopOf } from './update/update-loop.js'
 
+/** The result of an update, as far as the Drifted condition needs it. */
 export interface UpdateOutcome {
-  /** The spec changed, so that the difference is not drift. */
+  /** The spec changed, so the difference is not drift. */
   readonly changedByUser: boolean
   /** The provider was asked for an update and sent no request. */
   readonly unsent: boolean
@@ -16,15 +17,15 @@ export interface UpdateOutcome {
 }
 
 /**
- * The Drifted condition: which fields differ, and whether the difference was corrected, is ignored, cannot be corrected, or
- * may not be. Undefined leaves the condition as it is.
+ * Returns the Drifted condition: which fields differ, and whether the difference was corrected, is ignored, cannot
+ * be corrected, or must not be corrected. Undefined leaves the condition unchanged.
  */
 export function drifted(gathered: Gathered, decision: Decision, outcome: UpdateOutcome): Condition | undefined {
   const { reconciliation } = gathered
   const held = conditionsOf(reconciliation.managed).find(({ type }) => type === 'Drifted')
   const condition = openDrift(gathered, decision, outcome)
   if (condition) {
-    // One event for each change of the differences, not one for each poll.
+    // Emit one event for each change of the differences, not one for each poll.
     const news = held?.status !== 'True' || held.message !== condition.message || held.reason !== condition.reason
     const text = `The external resource differs (${condition.reason}): ${reconciliation.secrets.redact(condition.message ?? '')}`
     if (news) reconciliation.event('Warning', 'DriftDetected', text)
@@ -37,7 +38,7 @@ export function drifted(gathered: Gathered, decision: Decision, outcome: UpdateO
   return held?.status === 'True' ? drifts.inStep() : undefined
 }
 
-/** The difference that remains after this reconciliation, and the reason. */
+/** Returns the difference that remains after this reconciliation, with the reason. */
 function openDrift(
   { reconciliation, facts, ignored, immutable }: Gathered,
   decision: Decision,

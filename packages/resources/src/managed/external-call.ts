@@ -5,7 +5,7 @@ import { readProviderConfig } from '../providerconfig/use.js'
 import { failure, isInSync, type Reconciliation } from './reconciliation.js'
 import { learnSecrets } from './secrets/secrets.js'
 
-/** Connects to the provider with what the object's ProviderConfig says. */
+/** Connects to the provider with the settings of the object's ProviderConfig. */
 export async function connect(reconciliation: Reconciliation): Promise<unknown> {
   const { runtime, managed, signal } = reconciliation
   try {
@@ -34,12 +34,12 @@ async function configure(reconciliation: Reconciliation, kind: ProviderConfigKin
   await runtime.usages!.track(managed, name, signal)
 }
 
-/** How long a turn that has done nothing yet waits for its first call. One that has to act waits longer than a poll. */
+/** The maximum wait for the first call of a reconciliation. One that has to act waits longer than a poll. */
 const PATIENCE_MS = { urgent: 10_000, routine: 2_000 }
 
 /**
- * A look may as well begin later, and must not keep those from working who use other credentials. What was begun is
- * brought to its end, and whoever asks for a plan waits for it.
+ * Returns the maximum wait for the next call. A poll can start later and must not block objects with other
+ * credentials. A reconciliation that already called the provider, or that computes a plan, waits without limit.
  */
 function patienceOf(reconciliation: Reconciliation): number {
   const begun = reconciliation.called || reconciliation.runtime.witness !== undefined
@@ -47,7 +47,7 @@ function patienceOf(reconciliation: Reconciliation): number {
   return begun ? Number.POSITIVE_INFINITY : PATIENCE_MS[isInSync(reconciliation) ? 'routine' : 'urgent']
 }
 
-/** Makes one call to the provider, within the budget of its credentials. */
+/** Calls the provider within the budget of its credentials. */
 export async function callExternal<T>(
   reconciliation: Reconciliation,
   name: string,
@@ -73,10 +73,12 @@ export async function callExternal<T>(
   }
 }
 
+/** Reports whether the client must be disposed after use. */
 export function isDisposable(client: unknown): client is AsyncDisposable {
   return (client as Partial<AsyncDisposable> | null | undefined)?.[Symbol.asyncDispose] !== undefined
 }
 
+/** Disposes the client. A failure is reported as an event. */
 export async function disconnect(reconciliation: Reconciliation, client: AsyncDisposable): Promise<void> {
   try {
     await client[Symbol.asyncDispose]()

@@ -5,22 +5,22 @@ import { type Reconciliation, step, type Values } from './reconciliation.js'
 
 const none: Values = {}
 
+/** The field manager of late-initialized fields. */
 export const lateInitManager = 'managed.crossplane.io/late-initializer'
 
+/** Fills empty fields of forProvider with values that the provider chose. */
 export async function lateInitialize(reconciliation: Reconciliation, fill: Values): Promise<void> {
   const failure = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
-  // The apply has no resourceVersion, so a conflict does not mean that another writer was faster.
+  // Report conflicts as well.
   await step({ ...failure, evenConflicts: true }, async () => {
     reconciliation.managed = await applyOwn(reconciliation, lateInitManager, { forProvider: fill })
   })
 }
 
 /**
- * The fields of forProvider that are empty and that the provider chose: what
- * late initialization fills in (MR6), as values below forProvider. Left alone
- * are identifiers, maps that others share, lists within objects of lists,
- * fields that a reference will give, and fields that initProvider gave, as
- * those were meant for the creation only.
+ * Returns the empty fields of forProvider with the values that the provider chose, for late initialization (MR6).
+ * Identifiers, shared maps, fields that a reference sets and fields of initProvider are left out. Values of
+ * initProvider apply to the creation only.
  */
 export function emptyFields(
   node: Node,
@@ -40,7 +40,7 @@ export function emptyFields(
   return fill
 }
 
-/** The value that one field gets; undefined if the user set it, or a reference gives it. */
+/** Returns the value for one field; undefined if the user or a reference sets it. */
 function valueToFill(name: string, field: Node, forProvider: Values, init: unknown, is: unknown): unknown {
   const has = forProvider[name]
   if (field.type === 'object' && isObject(is)) {
@@ -62,10 +62,10 @@ function givenByReference(name: string, field: Node, forProvider: Values): boole
   return forProvider[ref] !== undefined || forProvider[selector] !== undefined
 }
 
-/** Only what the schema lets a user set: providers report more. */
+/** Returns only the fields that the schema lets a user set, because providers report more. */
 function configurable(node: Node, value: Json): Json | undefined {
   if (node.type === 'list' && Array.isArray(value)) {
-    // An empty list says nothing that an absent one does not.
+    // An empty list means the same as an absent one.
     return value.length > 0 ? value.map((item) => configurable(node.items!, item) ?? null) : undefined
   }
   if (node.type === 'object' && isObject(value)) {

@@ -2,10 +2,10 @@ import { type Condition, conditionsOf, groupResource, type KubeObject, type Metr
 import type { ManagedKind } from '../definition/managed.js'
 import type { ManagedMetrics } from './runtime.js'
 
-/** A process that leads for the second time goes on counting. */
+/** The metrics of a process survive a second term as leader. */
 const counted = new WeakMap<Metrics, ManagedMetrics>()
 
-/** Counts about managed resources, in Prometheus' words. */
+/** Registers the Prometheus metrics of managed resources, once for each registry. */
 export function managedMetrics(metrics: Metrics): ManagedMetrics {
   const known = counted.get(metrics)
   if (known) return known
@@ -35,7 +35,7 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
     'For how long external resources differed from what was wanted, counted when it ends.',
     ['group', 'kind'],
   )
-  // Every look at an object counts something: finding the series by its words would take longer than the counting.
+  // Every reconcile increments a counter. A lookup of the series by labels would cost more than the increment.
   const ends = new Bound((outcome, { group, kind }) => reconciles.with(group, kind, outcome))
   const done = new Bound((call, { group, kind }) => calls.with(group, kind, call, 'false'))
   const failures = new Bound((call, { group, kind }) => calls.with(group, kind, call, 'true'))
@@ -61,7 +61,7 @@ export function managedMetrics(metrics: Metrics): ManagedMetrics {
   return managed
 }
 
-/** Series of a kind by one word, found once. */
+/** Caches the series of a kind by one label value. */
 class Bound {
   readonly #series = new WeakMap<ManagedKind, Map<string, Series>>()
 
@@ -81,8 +81,8 @@ function reasonOf(conditions: readonly Condition[], type: string, status: string
 }
 
 /**
- * Counts how managed resources are, whenever somebody asks, from what their
- * objects say; whoever stops looking after them stops counting them, too.
+ * Reports gauges from the conditions of managed resources on each collection. Returns a function that stops the
+ * reporting and clears the gauges.
  */
 export function countStates(metrics: Metrics, objects: () => Iterable<readonly [ManagedKind, KubeObject]>): () => void {
   const drifted = metrics.gauge(

@@ -2,24 +2,25 @@ import type { ObjectIndex } from '../memory/object-memory.js'
 import type { Unresolved } from './runtime.js'
 import type { Corrections } from './update/update-loop.js'
 
-/** The memory of one process for one object beside what is stored. All of it may be lost at any time. */
+/** The in-memory state of one object. All of it may be lost at any time. */
 export interface ObjectState {
-  /** How many creates are under way in this process, or were cut off. */
+  /** The number of creates in this process that are in progress or have an unknown result. */
   creating: number
-  /** How often a create was refused while an earlier one was in doubt. */
+  /** The number of creates that were refused while an earlier one was in doubt. */
   refused: number
-  /** When this process last changed the external resource: older lists do not show it. */
+  /** Lists that started before this time may not show the last change by this process. */
   touched: number
-  /** Set while a reference cannot be resolved: what would be news to the object. */
+  /** Set while a reference cannot be resolved. */
   unresolved: Unresolved | undefined
   /** Digests of the sensitive values that the provider received last, by field. */
   sent: ReadonlyMap<string, string> | undefined
   /** The name of the external resource when it was last known to exist. */
   externalName: string
-  /** The updates that were sent for the difference that was seen last. */
+  /** The updates that were sent for the last observed difference. */
   corrections: Corrections | undefined
 }
 
+/** Returns the state of an object about which nothing is known. */
 export const newObjectState = (): ObjectState => ({
   creating: 0,
   refused: 0,
@@ -30,7 +31,7 @@ export const newObjectState = (): ObjectState => ({
   corrections: undefined,
 })
 
-/** External names that objects of this process are about to use: two objects must not take the same one. */
+/** External names that objects of this process are about to use. It prevents two objects from using the same one. */
 export class ReservedNames implements ObjectIndex {
   readonly #uids = new Map<string, string>()
 

@@ -21,8 +21,8 @@ import { learnSecrets } from './secrets/secrets.js'
 /**
  * Brings one external resource in line with one managed resource.
  *
- * Gather facts, decide, act: only the first and the last talk to anybody.
- * Throws only when the object cannot be read or its status cannot be written.
+ * It gathers facts, decides and acts. Only the first and the last step do I/O. Throws only if the object cannot be
+ * read or its status cannot be written.
  */
 export async function reconcile(runtime: KindRuntime, key: ObjectKey, signal: AbortSignal): Promise<Next> {
   let reconciliation: Reconciliation | undefined
@@ -45,7 +45,7 @@ export async function reconcile(runtime: KindRuntime, key: ObjectKey, signal: Ab
       runtime.witness?.decided(gathered, decision)
       return await act[decision.do](gathered, decision)
     } catch (error) {
-      // Told before the client is let go: if that failed too, it would take the place of what went wrong.
+      // Report the failure before the client is disposed. An error of the disposal would replace it.
       return await reportFailure(reconciliation, error)
     } finally {
       if (isDisposable(client)) await disconnect(reconciliation, client)
@@ -66,8 +66,8 @@ function unread(error: unknown): undefined {
 }
 
 /**
- * What is settled before anybody is called: it must work even when the credentials are gone.
- * Undefined, at once, for all others.
+ * Handles the cases that need no call to the provider. They must work even without valid credentials. Returns
+ * undefined synchronously in all other cases.
  */
 function reconcileWithoutCall(reconciliation: Reconciliation): Promise<Next> | undefined {
   const { policies, managed } = reconciliation
@@ -83,8 +83,9 @@ function reconcileWithoutCall(reconciliation: Reconciliation): Promise<Next> | u
 }
 
 /**
- * A server without the rule of the CRD stores any text. A field that the user means to protect would be changed, so
- * nothing is done until the path is corrected. Deleting changes no field.
+ * Returns why spec.ignoreChanges is invalid. A server without the validation rule of the CRD stores any text, and a
+ * field that the user wants to protect could change. So nothing is done until the path is corrected. A deletion is
+ * not affected.
  */
 function invalidIgnoreChanges({ runtime, spec, managed }: Reconciliation): string | undefined {
   const { ignoreChanges = [] } = spec
@@ -120,13 +121,13 @@ async function pause(reconciliation: Reconciliation): Promise<Next> {
     const ways = '`spec.managementPolicies` or the pause annotation'
     reconciliation.event('Normal', 'ReconciliationPaused', `Reconciliation is paused either through the ${ways}`)
   }
-  // A request to reconcile is not handled by not reconciling.
+  // A paused object does not handle a request to reconcile.
   reconciliation.request = undefined
   await reconciliation.report(conditions.reconcilePaused())
   return { after: 'never' }
 }
 
-/** Tells, once for each generation, of fields that are ignored or on their way out. */
+/** Emits warnings about ignored and deprecated fields, once for each generation. */
 function warn(reconciliation: Reconciliation): void {
   if (reconciliation.alreadyReported) return
   const { policies, spec } = reconciliation
@@ -154,13 +155,12 @@ function warn(reconciliation: Reconciliation): void {
   }
 }
 
-/** The one place where failures are told of. */
+/** Reports all failures of a reconciliation. */
 async function reportFailure(reconciliation: Reconciliation | undefined, error: unknown): Promise<Next> {
-  // Somebody wrote the object while we worked. That is ordinary life, not
-  // news: we look again, and tell nobody.
+  // Another writer changed the object. This is expected, so the reconciler retries without a report.
   if (isConflict(error) && !(error instanceof Failure)) return { after: 'backoff' }
   if (!reconciliation) throw error
-  // Nobody was asked anything yet: that others come first is no news of this object.
+  // No call was sent yet. A wait for the budget is not reported on the object.
   if (error instanceof OutOfBudgetError) return { after: 'turn', seconds: error.seconds }
   await learnSecrets(reconciliation)
   if (!(error instanceof Failure)) throw redacted(reconciliation, error)
@@ -174,7 +174,7 @@ async function reportFailure(reconciliation: Reconciliation | undefined, error: 
   return { after: 'backoff' }
 }
 
-/** What is thrown ends in a log. */
+/** Redacts secrets, because thrown errors are logged. */
 function redacted(reconciliation: Reconciliation, error: unknown): unknown {
   const message = reconciliation.secrets.redact(messageOf(error))
   return message === messageOf(error) ? error : new Error(message)

@@ -31,8 +31,10 @@ import { onlyObserving, type Policies, type PolicySpec, policiesOf } from './pol
 import type { KindRuntime } from './runtime.js'
 import type { GivenSecret } from './secrets/rotation.js'
 
+/** Field values of an object, by name. */
 export type Values = Readonly<Record<string, unknown>>
 
+/** The spec of a managed resource. */
 export interface ManagedSpec extends PolicySpec {
   readonly forProvider?: Values
   readonly initProvider?: Values
@@ -44,6 +46,7 @@ export interface ManagedSpec extends PolicySpec {
   readonly adoptionPolicy?: AdoptionPolicy
 }
 
+/** Returns the spec of a managed resource; empty if it does not have one. */
 export const managedSpecOf = (object: KubeObject): ManagedSpec => (object['spec'] ?? {}) as ManagedSpec
 
 interface ManagedStatus extends Values {
@@ -54,10 +57,10 @@ interface ManagedStatus extends Values {
 
 const REPORT_MS = 5_000
 
-/** A step that failed: how it is told, and what the object's conditions say of it. */
+/** A failed step, with its event and the conditions to set. */
 export class Failure extends Error {
   override readonly name = 'Failure'
-  /** Of the event; undefined sends none. */
+  /** The reason of the event; undefined emits no event. */
   readonly reason: string | undefined
   readonly eventMessage: string
   readonly conditions: readonly Condition[]
@@ -78,24 +81,28 @@ export class Failure extends Error {
   }
 }
 
-/** Knowledge of the external resource: its name when it exists, whether a create is in doubt, or neither. */
+/** The known state of the external resource: its name if it exists, or whether a create is in doubt. */
 export interface Existence {
   readonly name?: string
   readonly inDoubt?: boolean
 }
 
+/** How to report the failure of a step. */
 export interface FailureReport {
-  /** Reason of the event; absent: no event. */
+  /** The reason of the event; absent emits no event. */
   readonly reason?: string
-  /** Put before the error's own words in the condition; the event has only those, unless `both`. */
+  /** A prefix of the error message in the condition. The event has it only with `both`. */
   readonly prefix?: string
   readonly both?: boolean
   readonly conditions?: readonly Condition[]
-  /** Told even when it is a conflict, which otherwise means that somebody was faster and we just look again. */
+  /**
+   * Whether to report conflicts as well. By default, a conflict means that another writer was faster, and the
+   * reconciler retries.
+   */
   readonly evenConflicts?: boolean
 }
 
-/** Runs one step. What leaves here when it fails is a conflict, to be looked at again in silence, or a Failure. */
+/** Runs one step. Throws a Failure, or a conflict that the reconciler retries without a report. */
 export async function step<T>(report: FailureReport, run: () => Promise<T> | T): Promise<T> {
   try {
     return await run()
@@ -104,7 +111,7 @@ export async function step<T>(report: FailureReport, run: () => Promise<T> | T):
   }
 }
 
-/** What a step throws when it failed with this error. */
+/** Returns the error that a failed step throws. */
 export function failure(report: FailureReport, error: unknown): unknown {
   if (error instanceof Failure || (isConflict(error) && !report.evenConflicts)) return error
   const message = `${report.prefix ?? ''}${messageOf(error)}`
@@ -119,26 +126,26 @@ export function failure(report: FailureReport, error: unknown): unknown {
   )
 }
 
-/** One turn of the reconciler: one object, from reading it to reporting on it. */
+/** One reconciliation of one object, from reading it to writing its status. */
 export class Reconciliation {
   readonly policies: Policies
   readonly history: CreateHistory
-  /** The provider was asked for something, or is about to be. */
+  /** Whether this reconciliation has called the provider or is about to. */
   called = false
-  /** The requests of this turn that change something outside. */
+  /** Counts the requests of this reconciliation that change external resources. */
   readonly changes = new ChangeCount()
-  /** A request to reconcile now, noted as handled when the status is written. */
+  /** A request to reconcile now. It is recorded as handled when the status is written. */
   request: string | undefined
   #managed: KubeObject
-  /** Whatever is told passes here. */
+  /** Redacts secrets in everything that is reported. */
   readonly secrets = new Redactor()
-  /** What was read from Secrets for fields of forProvider, by field. */
+  /** Values read from Secrets for fields of forProvider, by field. */
   readonly given: Map<string, GivenSecret> | undefined
-  /** Which revision of which Secret a sensitive field's value is from, by field. */
+  /** The Secret revision of each sensitive value, by field. */
   readonly revisions: Map<string, string> | undefined
-  /** How the provider is reached, once that is known. */
+  /** The provider configuration, once it is read. */
   config: ProviderConfiguration | undefined
-  /** What is to be said of approval, if anything. */
+  /** The Approved condition to report, if any. */
   approval: Condition | undefined
   /** The digest of the approved plan that is being executed. */
   executing: string | undefined
@@ -163,22 +170,22 @@ export class Reconciliation {
       hasDeletionPolicy: runtime.kind.hasDeletionPolicy,
       refuse: runtime.kind.refusePolicies,
     })
-    // Whatever anybody writes into it, and whether policies are enabled or not (OBS4).
+    // Objects of a query only observe, whatever their spec and the feature gates say (OBS4).
     this.policies = isQueried(managed) ? onlyObserving(stated) : stated
   }
 
-  /** The newest state of the object that we know of. */
+  /** The latest known state of the object. */
   get managed(): KubeObject {
     return this.#managed
   }
 
-  /** What we wrote comes back as a change that is no news. */
+  /** Records the write, so that its watch event does not trigger a reconcile. */
   set managed(written: KubeObject) {
     this.#managed = written
     this.runtime.selfWrites.add(written)
   }
 
-  /** The memory of this process for the object. */
+  /** The in-memory state of the object. */
   get state(): ObjectState {
     return this.runtime.memory.of(this.managed)
   }
@@ -195,30 +202,30 @@ export class Reconciliation {
     return this.spec.forProvider ?? {}
   }
 
-  /** Absent while the gate is off: then it is ignored. */
+  /** Absent while the feature gate is off. */
   get initProvider(): Values | undefined {
     return this.runtime.features.managementPolicies ? this.spec.initProvider : undefined
   }
 
-  /** The name to ask the provider for: the annotation, or the object's own where we choose. */
+  /** The name to use with the provider: the annotation, or the name of the object if names are user-chosen. */
   get externalName(): string {
     const noted = externalNameOf(this.managed)
     return noted === '' && this.runtime.kind.naming === 'user-chosen' ? this.managed.metadata.name! : noted
   }
 
-  /** The name of the external resource as the status records it, once it was known to exist. */
+  /** The name of the external resource in the status; empty until the resource was known to exist. */
   get recordedName(): string {
     return this.#status.externalName ?? ''
   }
 
-  /** A create was sent whose result is unknown, as the status records it. */
+  /** Whether the status records a create with unknown result. */
   get recordedDoubt(): boolean {
     return this.#status.creationInDoubt === true
   }
 
   /**
-   * Records in the next report whether the external resource exists. An object that may only observe records nothing: a
-   * wrong name can be corrected there, since nothing is ever done to what it names.
+   * Records for the next report whether the external resource exists. An object that may only observe records
+   * nothing, so that a wrong name can be corrected. Nothing is changed under that name.
    */
   know(existence: Existence): void {
     if (this.policies.onlyObserve) return
@@ -226,7 +233,7 @@ export class Reconciliation {
     this.state.externalName = existence.name ?? ''
   }
 
-  /** Remembers what was seen, for whatever status is written in the end. */
+  /** Records the observed resource for the next report. */
   saw(observed: Present): void {
     this.know({ name: observed.externalName || this.externalName })
     this.#atProvider = this.policies.may.observe
@@ -238,7 +245,7 @@ export class Reconciliation {
     }
   }
 
-  /** Does the last report speak of the generation that the object has now? */
+  /** Whether the last report covers the current generation of the object. */
   get alreadyReported(): boolean {
     const synced = conditionsOf(this.managed).find(({ type }) => type === 'Synced')
     return synced?.observedGeneration === this.managed.metadata.generation
@@ -248,7 +255,7 @@ export class Reconciliation {
     this.runtime.events.event(this.managed, type, reason, this.secrets.redact(message))
   }
 
-  /** Writes the status, if it says anything new. `said` are the reconciler's own conditions, in order. */
+  /** Writes the status if it changes. `said` are the conditions of the reconciler, in order. */
   async report(...said: readonly Condition[]): Promise<void> {
     const { runtime, managed } = this
     const held = conditionsOf(managed)
@@ -260,7 +267,7 @@ export class Reconciliation {
     }
     const existence = this.#existenceIsReported() ? {} : { base: this.#withExistence(this.#status) }
     const transitionTime = (condition: Condition) => lasting(held, condition)
-    // The report is still sent after the deadline of the reconciliation, since it may be about that.
+    // The report is sent even after the deadline of the reconciliation, since it may be about that.
     const signal = this.signal.aborted ? AbortSignal.timeout(REPORT_MS) : this.signal
     try {
       const written = await this.#writeStatus({ fields, conditions: wanted, transitionTime, ...existence }, signal)
@@ -294,14 +301,14 @@ export class Reconciliation {
     return { ...rest, ...(name ? { externalName: name } : {}), ...(inDoubt ? { creationInDoubt: true } : {}) }
   }
 
-  /** Writes what is known of the external resource before anything else is done, if the status says something else. */
+  /** Writes the state of the external resource immediately, if the status differs. */
   async recordExistence(existence: Existence): Promise<void> {
     this.know(existence)
     if (this.#existenceIsReported()) return
     await this.#writeStatus({ base: this.#withExistence(this.#status) }, this.signal)
   }
 
-  /** What was seen of readiness, unless the reconciler knows better, and what it says itself of this generation. */
+  /** Returns the conditions to write. The observed readiness is used unless the reconciler reports its own. */
   #conditions(said: readonly Condition[]): readonly Condition[] {
     const { generation } = this.managed.metadata
     const seen = this.#ready && this.#redacted(this.#ready)
@@ -315,14 +322,17 @@ export class Reconciliation {
     return set
   }
 
-  /** A server whose CRD is older than we are drops fields: not sending them again keeps a report from looking new forever. */
+  /**
+   * Records fields that a server with an older CRD dropped. They are not sent again, since every report would
+   * differ.
+   */
   #notePruned(): void {
     if (!this.#atProvider) return
     const kept = this.#status.atProvider ?? {}
     for (const name in this.#atProvider) if (kept[name] === undefined) this.runtime.pruned.add(name)
   }
 
-  /** How long it took to become ready, and how long drift lasted, is known when that ends. */
+  /** Measures the time to ready and the duration of drift when they end. */
   #measure(before: readonly Condition[]): void {
     const { runtime, managed } = this
     const changed = (type: string, status: string) =>
@@ -338,7 +348,7 @@ export class Reconciliation {
     return condition.message ? { ...condition, message: this.secrets.redact(condition.message) } : condition
   }
 
-  /** When a settled object is looked at again. */
+  /** Returns the time of the next poll. */
   poll(): Next {
     const { runtime, managed } = this
     const asked = pollIntervalOf(managed)
@@ -348,10 +358,7 @@ export class Reconciliation {
     return seconds > 0 ? { after: 'poll', seconds } : { after: 'never' }
   }
 
-  /**
-   * Changes the metadata from the revision that we read: if somebody wrote in
-   * between, this is a conflict and we look again.
-   */
+  /** Patches the metadata, based on the revision that was read. Throws a conflict if the object was written since. */
   async patchMetadata(metadata: Record<string, unknown>): Promise<void> {
     const { runtime, managed } = this
     const { name, namespace, resourceVersion } = managed.metadata
@@ -361,15 +368,18 @@ export class Reconciliation {
   }
 }
 
-/** Drift and waiting for approval last from when they began, whatever else differs by now. */
+/**
+ * Drifted and Approved keep their transition time while the status stays the same, even if reason or message
+ * change.
+ */
 function lasting(held: readonly Condition[], { type, status }: Condition): string | undefined {
   if (type !== 'Drifted' && type !== 'Approved') return undefined
   return held.find((before) => before.type === type && before.status === status)?.lastTransitionTime
 }
 
 /**
- * What the schema has of a reported value. The API server would drop the rest
- * anyway, and then every report would look new.
+ * Returns the reported values that the schema contains. The API server would drop the others, and every report
+ * would differ.
  */
 function project({ atProvider, pruned }: KindRuntime, value: unknown): Values {
   const values = (projected(atProvider, value) ?? {}) as Record<string, unknown>
@@ -393,7 +403,10 @@ function projected(node: Node, value: unknown): unknown {
   return value
 }
 
-/** Was all well when this generation was last reported on, and is nothing asked for? */
+/**
+ * Reports whether the object was ready and in sync at its current generation, without a pending request, create or
+ * deletion.
+ */
 export function isInSync(reconciliation: Reconciliation): boolean {
   const conditions = conditionsOf(reconciliation.managed)
   const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True')

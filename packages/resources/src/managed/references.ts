@@ -18,17 +18,17 @@ import { applyOwn, ownsField } from './ownership/field-ownership.js'
 import { type Reconciliation, step, type Values } from './reconciliation.js'
 import type { Unresolved } from './runtime.js'
 
+/** The field manager of resolved references. */
 export const referenceManager = 'managed.crossplane.io/api-simple-reference-resolver'
 
-/** What is deleted needs nothing filled in any more. */
+/** Reports whether references must be resolved. Deleted objects do not need them. */
 export function hasReferences({ runtime, managed }: Reconciliation): boolean {
   return runtime.referenceFields.length > 0 && !isDeleted(managed)
 }
 
 /**
- * Fills the fields that references give. What was resolved is applied under a
- * field manager of our own, so that it is neither lost to nor fought over with
- * those who apply the rest.
+ * Sets the fields that references provide. The values are applied under a separate field manager, so that they
+ * neither conflict with other appliers nor get lost.
  */
 export async function resolveReferences(reconciliation: Reconciliation): Promise<void> {
   const reason = 'CannotResolveResourceReferences'
@@ -45,7 +45,7 @@ export async function resolveReferences(reconciliation: Reconciliation): Promise
   })
 }
 
-/** What resolving adds to the spec. */
+/** Returns the fields that resolving adds to the spec. */
 async function resolveAll(reconciliation: Reconciliation): Promise<Values> {
   let found: Values = {}
   for (const side of ['forProvider', 'initProvider'] as const) {
@@ -66,7 +66,7 @@ async function resolveAll(reconciliation: Reconciliation): Promise<Values> {
   return found
 }
 
-/** A field's reference leads nowhere yet. */
+/** A reference of a field cannot be resolved yet. */
 class FieldError extends Error {
   constructor(
     message: string,
@@ -78,8 +78,8 @@ class FieldError extends Error {
 }
 
 /**
- * An aggregate tells of its parts when all of them are made. Before that, a
- * selector of every part of a kind could miss some, and would never look again.
+ * Throws until the aggregate lists its members, which it does once all of them are created. Before that, a selector
+ * for all members of a kind could miss some, and its result is not resolved again.
  */
 async function untilWhole({ runtime, managed, signal }: Reconciliation): Promise<void> {
   const { aggregateRef } = managed['spec'] as { aggregateRef?: { name?: string } }
@@ -89,7 +89,7 @@ async function untilWhole({ runtime, managed, signal }: Reconciliation): Promise
   throw new UnresolvedError('noMatches', `AggregateResource ${aggregateRef.name} is still being provisioned`)
 }
 
-/** What would be news to a field: the objects that its references name, or else those that its selector may choose. */
+/** Returns a predicate for objects that may resolve a field: those that its references name or its selector matches. */
 function awaitedBy(
   { runtime, managed }: Reconciliation,
   values: Values,
@@ -107,7 +107,7 @@ function awaitedBy(
     (names.includes(object.metadata.name!) || (choosing !== undefined && isSelected(from, choosing, object)))
 }
 
-/** Where a field is, or would be. */
+/** Returns the schema of a field and the parent value, which may be absent. */
 function fieldAt(
   parameters: Node,
   values: Values,
@@ -138,7 +138,7 @@ async function resolveField(
   const target = { type: field.reference!.to(), extract: extractor(field.reference!.value) }
   const given = { selector: parent[selector] as ObjectSelector | undefined }
   const from = referrerOf(managed)
-  // Whoever deletes the reference but leaves the selector wants it chosen anew: what we resolved before goes with it.
+  // A deleted reference with a remaining selector is a request to select again, so the resolved value is discarded.
   const again = parent[ref] === undefined && ownsField(managed, referenceManager, [side, ...path])
   const current = again ? undefined : parent[name]
   if (field.type === 'list') {
@@ -152,7 +152,7 @@ async function resolveField(
   return changes({ [name]: value, [ref]: reference }, parent)
 }
 
-/** An optional reference that leads nowhere leaves what the user wrote as it is. */
+/** Returns the values that changed. An optional reference without a target leaves the user's values unchanged. */
 function changes(resolved: Values, held: Values): Values {
   const isEmpty = (value: unknown) =>
     value === undefined || value === '' || (Array.isArray(value) && value.length === 0)

@@ -19,23 +19,23 @@ import { ReservationMemory } from './ownership/reservation-memory.js'
 import type { Intended } from './policy/approval.js'
 import type { Reconciliation } from './reconciliation.js'
 
-/** What is counted about managed resources. */
+/** Metrics about managed resources. */
 export interface ManagedMetrics {
-  /** A reconcile came to an end. */
+  /** A reconcile ended. */
   reconciled(kind: ManagedKind, outcome: 'settled' | 'changed' | 'waiting' | 'failed'): void
-  /** The external resource of the object with this uid was looked at. */
+  /** The external resource of the object with this uid was observed. */
   observed(kind: ManagedKind, uid: string): void
   /** The object with this uid no longer exists. */
   gone(kind: ManagedKind, uid: string): void
-  /** A call was made to the provider. */
+  /** The provider was called. */
   called(kind: ManagedKind, call: string, failed: boolean): void
-  /** An object became ready, so long after it was created. */
+  /** An object became ready this many seconds after its creation. */
   ready(kind: ManagedKind, seconds: number): void
-  /** Drift ended that had lasted so long. */
+  /** Drift ended after this many seconds. */
   drifted(kind: ManagedKind, seconds: number): void
 }
 
-/** Is told what a turn decided, and what it is about to call. A plan listens; a turn that is watched is for show. */
+/** Receives the decisions and intended calls of a reconciliation. A plan uses it with clients that change nothing. */
 export interface Witness {
   decided(gathered: Gathered, decision: Decision): void
   calling(reconciliation: Reconciliation, intended: Intended): void
@@ -51,6 +51,7 @@ const unmeasured: ManagedMetrics = {
   drifted: () => {},
 }
 
+/** Feature gates of managed resources. */
 export interface Features {
   /** Management policies and initProvider (POL8). */
   readonly managementPolicies: boolean
@@ -58,71 +59,71 @@ export interface Features {
   readonly ignoreChanges: boolean
 }
 
+/** Options of the controller of a managed kind. */
 export interface ManagedOptions {
   readonly client: Client
-  /** The same API without anything in between that keeps objects; absent: the client is that already. */
+  /** A client that bypasses caches; defaults to `client`. */
   readonly api?: Client
   readonly events?: EventReporter
   readonly clock?: Clock
   readonly metrics?: ManagedMetrics
   readonly features?: Partial<Features>
-  /** How often a settled external resource is looked at again. */
+  /** The poll interval of external resources. */
   readonly pollSeconds?: number
-  /** How often one that is not ready is looked at; absent: as often as a settled one. */
+  /** The maximum poll interval of resources that are not ready; defaults to no separate limit. */
   readonly unreadySeconds?: number
-  /** The least that an object may ask for by annotation. */
+  /** The minimum poll interval that an annotation may request. */
   readonly minPollSeconds?: number
-  /** Has the last word on the interval: spreads polls, or slows some down. */
+  /** Adjusts the final interval, to spread or to slow down polls. */
   readonly adjustPoll?: (managed: KubeObject, seconds: number) => number
   readonly budgets?: Budgets
-  /**
-   * After so long a create that another process began, and that nothing is to
-   * be seen of, is taken to have come to nothing.
-   */
+  /** The time after which a create of another process counts as failed if its resource is not visible. */
   readonly callSeconds?: number
   readonly surroundings?: Partial<Surroundings>
-  /** A random integer from 0 up to, not including, the bound; for generated passwords. */
+  /** Returns a random integer from 0 to `bound` (exclusive), for generated passwords. */
   readonly random?: (bound: number) => number
   readonly witness?: Witness
 }
 
+/** An object with a reference that cannot be resolved yet. */
 export interface Unresolved {
   readonly key: ObjectKey
-  /** Might the reference resolve now that this object changed? */
+  /** Reports whether the reference may resolve after this object changed. */
   awaits(object: KubeObject): boolean
 }
 
-/** Everything that a reconcile of one kind needs. Settled once: past this nobody asks whether an option was given. */
+/** The long-lived dependencies of the controller of one kind, with defaults applied. */
 export interface KindRuntime extends Required<Omit<ManagedOptions, 'features' | 'surroundings' | 'witness'>> {
   readonly kind: ManagedKind
-  /** Tells us from others who look after the same kind. */
+  /** Distinguishes this process from others that reconcile the same kind. */
   readonly id: string
-  /** All that this process remembers of single objects. */
+  /** The in-memory state of single objects. */
   readonly memory: ObjectMemory<ObjectState>
   readonly features: Features
   readonly surroundings: Surroundings
   readonly witness: Witness | undefined
-  /** All fields of status.atProvider. */
+  /** The schema of status.atProvider. */
   readonly atProvider: Node
   readonly referenceFields: readonly FoundNode[]
   readonly sensitiveFields: readonly FoundNode[]
-  /** Maps of which others may own keys. */
+  /** Maps whose keys may have other owners. */
   readonly sharedMaps: readonly FoundNode[]
   readonly usages: UsageTracker | undefined
-  /** Absent when the kind cannot list. */
+  /** Absent if the kind cannot list. */
   readonly listing: Listing | undefined
-  /** Fields of status.atProvider that the CRD on the server does not have. */
+  /** Fields of status.atProvider that the CRD on the server lacks. */
   readonly pruned: Set<string>
-  /** Which objects read which Secrets. */
+  /** The objects that read each Secret. */
   readonly secretUsers: SecretUsers
-  /** Who hears of changes of external resources without looking. */
+  /** Subscriptions to change notifications from the provider. */
   readonly subscriptions: Subscriptions
-  /** Our own writes, until they come back as changes. */
+  /** Writes of this process whose watch events have not arrived yet. */
   readonly selfWrites: SelfWrites
   readonly reservedNames: ReservedNames
   readonly reservations: ReservationMemory
 }
 
+/** Returns the runtime of a kind, with defaults for absent options. */
 export function kindRuntimeFor(kind: ManagedKind, options: ManagedOptions): KindRuntime {
   const metrics = options.metrics ?? unmeasured
   const secretUsers = new SecretUsers()

@@ -3,11 +3,10 @@ import { annotationOf, annotations } from '../../metadata/metadata.js'
 import type { Reconciliation } from '../reconciliation.js'
 
 /**
- * Kinds whose create may be repeated keep no record of how it ended. What they
- * keep is who began one, and when: an object must not be let go while a create
- * of another process may yet take effect, as nobody would ever delete what it
- * makes. Two processes work on one object when a lease changes hands, or when
- * nobody keeps them apart.
+ * Kinds with an idempotent create do not record how a create ended. They record which process started one, and
+ * when. An object must not be released while a create of another process may still take effect, because the
+ * resource would leak. Two processes can reconcile one object while a lease changes hands, or if they run without
+ * leader election.
  */
 
 const SEPARATOR = ' '
@@ -15,13 +14,13 @@ const SEPARATOR = ' '
 const isSynced = (object: KubeObject): boolean =>
   conditionsOf(object).some(({ type, status }) => type === 'Synced' && status === 'True')
 
-/** Who began to create, and when, in milliseconds; as `<who>=<time>`, with spaces in between. */
+/** Parses the note of started creates: entries `<process>=<time>`, separated by spaces. Times are in milliseconds. */
 function begunBy(note: string): readonly (readonly [who: string, at: number])[] {
   const entries = note.split(SEPARATOR).filter((entry) => entry !== '')
   return entries.map((entry) => [entry.slice(0, entry.indexOf('=')), Date.parse(entry.slice(entry.indexOf('=') + 1))])
 }
 
-/** The note with which we begin to create; undefined when there is one that is good for a while. */
+/** Returns the note to write before a create; undefined if a recent note of this process exists. */
 export function intentNote({ runtime, managed }: Reconciliation): string | undefined {
   const now = runtime.clock.now()
   const begun = begunBy(annotationOf(managed, annotations.creating))
@@ -34,9 +33,8 @@ export function intentNote({ runtime, managed }: Reconciliation): string | undef
 }
 
 /**
- * For how long, in milliseconds, a create that was begun may still take
- * effect; 0 when none may. Of our own we know when it ended, and of one that
- * nobody else had a part in when success was reported.
+ * Returns for how many milliseconds a started create may still take effect, or 0. A create of this process counts
+ * until its call returns. A single create of another process counts until Synced is true.
  */
 export function intentAgeLeft({ runtime, managed, state }: Reconciliation): number {
   const begun = begunBy(annotationOf(managed, annotations.creating))
@@ -48,7 +46,10 @@ export function intentAgeLeft({ runtime, managed, state }: Reconciliation): numb
   return Math.max(0, until - runtime.clock.now())
 }
 
-/** What a create was to make is there: when only one was in doubt, it took effect and cannot do so again. */
+/**
+ * Records that the external resource exists. If only one create was in doubt, it took effect and cannot take effect
+ * again.
+ */
 export function intentFulfilled({ state }: Reconciliation): void {
   if (state.creating === 1) state.creating = 0
 }

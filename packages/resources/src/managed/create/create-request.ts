@@ -4,12 +4,11 @@ import { annotationOf, annotations } from '../../metadata/metadata.js'
 import type { Reconciliation, Values } from '../reconciliation.js'
 
 /**
- * What a create asked for is part of its intent where the spec as it is now would mislead whoever comes back: people go on
- * editing while nobody knows how the create ended. A token is good only for the same request, and what was made is known
- * by being what was asked for.
+ * The intent of a create records the requested values, because users may edit the spec while the result is unknown.
+ * A token is valid only for the same request, and a created resource is recognized by the requested values.
  */
 
-/** More than so many different requests in doubt are not remembered. */
+/** The maximum number of different requests in doubt that are recorded. */
 const REMEMBERED = 5
 
 function remembers(kind: ManagedKind): boolean {
@@ -17,11 +16,14 @@ function remembers(kind: ManagedKind): boolean {
   return kind.token || (kind.external.list !== undefined && kind.tags === undefined)
 }
 
-/** A repeated create can be told from the one before by its token alone, so it is repeated before anybody looks. */
+/**
+ * Reports whether the create is repeated with the same token before any search, because the token identifies the
+ * earlier one.
+ */
 export const repeatsByToken = ({ runtime, history }: Reconciliation): boolean =>
   history.incomplete && runtime.kind.token && !runtime.kind.naturalKey
 
-/** What creates asked for of which nobody knows how they ended, the oldest first. */
+/** Returns the requests of creates whose result is unknown, oldest first. */
 export function requestedBefore({ managed, history }: Reconciliation): readonly Values[] {
   if (!history.attempted) return []
   try {
@@ -33,8 +35,8 @@ export function requestedBefore({ managed, history }: Reconciliation): readonly 
 }
 
 /**
- * What the next create asks for: the same as the one in doubt. When that is refused for sure it may never have been
- * acceptable, so what the spec wants has its turn as well, and so on.
+ * Returns the values that the next create requests: those of the create in doubt. If the provider refuses them,
+ * they may never have been valid, so later attempts alternate with the values of the spec.
  */
 export function valuesToRequest(reconciliation: Reconciliation, wanted: Values): Values {
   if (!repeatsByToken(reconciliation)) return wanted
@@ -42,20 +44,20 @@ export function valuesToRequest(reconciliation: Reconciliation, wanted: Values):
   return requests[reconciliation.state.refused % requests.length]!
 }
 
-/** A request was refused, and nothing came of it; of those before it that is not known. */
+/** Counts a refused request. The results of earlier requests remain unknown. */
 export function noteRefusal(reconciliation: Reconciliation): void {
   if (!repeatsByToken(reconciliation)) return
   reconciliation.state.refused++
 }
 
-/** What the intent says of the request; undefined for kinds that need no such note. */
+/** Returns the note of the request for the create intent; undefined for kinds that do not need one. */
 export function requestNote(reconciliation: Reconciliation, asked: Values): string | undefined {
   if (!remembers(reconciliation.runtime.kind)) return undefined
   const before = repeatsByToken(reconciliation) ? requestedBefore(reconciliation) : []
   return JSON.stringify(withRequest(before, asked).slice(-REMEMBERED))
 }
 
-/** The note is taken away when it is known how the create ended. */
+/** Returns the change that removes the note of the request, once the result of the create is known. */
 export function withoutRequestNote({ managed, state }: Reconciliation): Readonly<Record<string, null>> {
   state.refused = 0
   return annotationOf(managed, annotations.asked) === '' ? {} : { [annotations.asked]: null }

@@ -43,9 +43,9 @@ import {
 /**
  * Creates the external resource exactly once.
  *
- * The intent is durable before the call, the answer after it. Whoever comes
- * back after a crash in between knows that a create was begun, and finds what
- * it made by its token, its tags or its natural key before making another.
+ * The intent is durable before the call, and the answer after it. After a crash in between, the next process sees
+ * that a create was started. It searches for the resource by token, tags or natural key before it creates another
+ * one.
  */
 export async function createExternal({ reconciliation, client, observed }: Gathered): Promise<Next> {
   const { runtime } = reconciliation
@@ -76,7 +76,7 @@ export async function createExternal({ reconciliation, client, observed }: Gathe
   const created = await attemptCreate(reconciliation, async () => {
     await refuseReserved(reconciliation)
     return await callExternal(reconciliation, 'Create', () => {
-      // Others count on what was begun taking effect soon, or not at all.
+      // Other processes rely on a started create to take effect soon or never.
       if (kind.idempotentCreate && intentNote(reconciliation))
         throw new Error('it took too long until the provider could be asked')
       return kind.external.create({
@@ -91,7 +91,7 @@ export async function createExternal({ reconciliation, client, observed }: Gathe
     })
   })
   await writeAnswer(reconciliation, created.externalName)
-  // What only the create told cannot be asked for again: that it could not be kept is news, whatever the reason.
+  // Details that only the create returns cannot be read again, so a failure to store them is always reported.
   await publish(reconciliation, created.connection ?? {}, { conditions: [conditions.creating()], evenConflicts: true })
   reconciliation.event('Normal', 'CreatedExternalResource', 'Successfully requested creation of external resource')
   reconciliation.know({ name: reconciliation.externalName })
@@ -102,8 +102,8 @@ export async function createExternal({ reconciliation, client, observed }: Gathe
 }
 
 /**
- * The resource that the status names is gone. The record is removed before another is created, so that the name of the
- * new one is never taken for a mistake, whenever the process ends.
+ * Removes the record of a resource that no longer exists, before another one is created. The name of the new
+ * resource is then never mistaken for a wrong name, even after a crash.
  */
 async function forgetAbsent(reconciliation: Reconciliation): Promise<void> {
   if (reconciliation.recordedName === '') return
@@ -116,8 +116,8 @@ async function forgetAbsent(reconciliation: Reconciliation): Promise<void> {
 }
 
 /**
- * Written from the revision that we read: a conflict here stops us before
- * anything was made. If we die after it, the note says that a create may have happened.
+ * Writes the create intent, based on the revision that was read. A conflict stops the reconciliation before
+ * anything is created. After a crash, the note says that a create may have happened.
  */
 async function writeIntent(reconciliation: Reconciliation, wanted: Values): Promise<void> {
   const { kind, clock } = reconciliation.runtime
@@ -129,7 +129,8 @@ async function writeIntent(reconciliation: Reconciliation, wanted: Values): Prom
   const asked = requestNote(reconciliation, wanted)
   if (asked !== undefined) notes[annotations.asked] = asked
   if (!kind.idempotentCreate) {
-    // Strictly after what is noted already, whatever the clock says: else it would not count as newer.
+    // The time must be later than all recorded times, whatever the clock says. Otherwise it would not count as
+    // newer.
     const last = Math.max(history.succeeded ?? 0, history.failed ?? 0)
     notes[annotations.createPending] = new Date(Math.max(clock.now(), last + 1)).toISOString()
   } else {
@@ -146,8 +147,9 @@ async function writeIntent(reconciliation: Reconciliation, wanted: Values): Prom
 }
 
 /**
- * The provider assigns the name, and nothing has the one that a claim asked for. It is removed before the create, so that
- * a name on the object is from then on the provider's answer, and never a resource that others create meanwhile.
+ * Reports whether the name on the object is the one that a claim requested, while the provider assigns names and
+ * nothing has that name. It is removed before the create. From then on, a name on the object is the provider's
+ * answer and never a resource that others create in the meantime.
  */
 function isNameOfClaim({ runtime, spec, managed, history }: Reconciliation): boolean {
   const { pending, succeeded, failed } = history
@@ -158,8 +160,8 @@ function isNameOfClaim({ runtime, spec, managed, history }: Reconciliation): boo
 }
 
 /**
- * A create that failed for sure is noted; one that may have taken effect stays
- * pending, to be looked for. A name that it got nevertheless is kept.
+ * Runs a create. A definite failure is recorded. A create that may have taken effect stays pending, and the next
+ * reconciliation searches for its resource. A name that the failed create returned is recorded.
  */
 async function attemptCreate(reconciliation: Reconciliation, create: () => Promise<Created>): Promise<Created> {
   const { state } = reconciliation
@@ -191,10 +193,10 @@ async function noteFailure(reconciliation: Reconciliation, error: unknown): Prom
   const notes: Record<string, string> = {}
   const name = (error as { externalName?: unknown }).externalName
   if (typeof name === 'string' && name !== '') notes[annotations.externalName] = name
-  // That this one came to nothing says nothing of one before it that nobody looked for.
+  // The failure of this create says nothing about an earlier create that was not searched for.
   const denied = adoptionPolicyOf(reconciliation.spec) !== 'AllowAndDelete'
   if (denied && kind.naturalKey && !kind.idempotentCreate && notes[annotations.externalName] !== undefined) {
-    // The resource exists and is ours, however much of it is missing: the next reconcile completes it.
+    // The resource exists and belongs to this object, even if it is incomplete. The next reconcile completes it.
     notes[annotations.createSucceeded] = endOfCreate(reconciliation)
   } else if (
     !isUncertain(error) &&
@@ -218,8 +220,8 @@ async function noteFailure(reconciliation: Reconciliation, error: unknown): Prom
 }
 
 /**
- * An earlier create, of which the end is unknown, may be why this one failed: the resource exists already. Objects that
- * may not adopt would otherwise take their own resource for another owner's.
+ * Reports whether an earlier create with unknown result may have caused this failure, because the resource already
+ * exists. Otherwise, an object that may not adopt would take its own resource for one of another owner.
  */
 function isStillInDoubt({ runtime, spec, history }: Reconciliation): boolean {
   const { kind, clock, callSeconds } = runtime
@@ -229,7 +231,7 @@ function isStillInDoubt({ runtime, spec, history }: Reconciliation): boolean {
 
 const criticalPrefix = 'cannot update managed resource annotations: cannot update critical annotations: '
 
-/** Now, but never before the beginning that we noted: clocks may step back. */
+/** Returns the current time, but never a time before the recorded start, because clocks may step back. */
 function endOfCreate({ runtime, managed }: Reconciliation): string {
   return new Date(Math.max(runtime.clock.now(), createHistoryOf(managed).pending ?? 0)).toISOString()
 }
@@ -258,8 +260,8 @@ const ATTEMPTS = 5
 const CRITICAL_MS = 10_000
 
 /**
- * Annotations that must not be lost are written whatever revision the object
- * has, more than once if need be, and even when the time for the rest is up.
+ * Writes annotations that must not be lost: without a resourceVersion, with retries, and even after the deadline of
+ * the reconciliation.
  */
 async function writeCritical(
   reconciliation: Reconciliation,
@@ -289,7 +291,10 @@ const uncertainCodes = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ])
 
-/** The response was lost, so the request may have succeeded. Thrown by `create`, it leads to a search before another create. */
+/**
+ * The response was lost, so the request may have succeeded. Thrown by `create`, it leads to a search before another
+ * create.
+ */
 export class UncertainError extends Error {
   override readonly name = 'UncertainError'
 }
@@ -302,7 +307,10 @@ function isUncertain(error: unknown): boolean {
   return false
 }
 
-/** The same for every attempt to make one resource: it changes only once a create is known to have succeeded. */
+/**
+ * Returns the idempotency token. It is the same for every attempt and changes only after a create is known to have
+ * succeeded.
+ */
 function createToken({ managed }: Reconciliation): string {
   const { uid = '', annotations: notes = {} } = managed.metadata
   const digest = createHash('sha256')
@@ -311,14 +319,17 @@ function createToken({ managed }: Reconciliation): string {
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
-/** The spec's tags, and those by which we and others know whose the resource is (MR13). */
+/** Returns the tags of the spec and the tags that identify the owner of the resource (MR13). */
 export function tagsFor(reconciliation: Reconciliation, forProvider: Values): Readonly<Record<string, string>> {
   const { tags } = reconciliation.runtime.kind
   if (!tags) return {}
   return { ...tagsIn(forProvider, tags.field), ...ownTags(reconciliation) }
 }
 
-/** The same for an update. The tag with the uid is proof of a create, so a resource that others created does not get it. */
+/**
+ * Returns the tags for an update. The tag with the uid proves a create, so a resource that others created does not
+ * get it.
+ */
 export function tagsForUpdate(
   reconciliation: Reconciliation,
   observed: Observed,
@@ -330,7 +341,7 @@ export function tagsForUpdate(
   return tagsFor(reconciliation, desired)
 }
 
-/** The tags that tell the resource of this object from all others. */
+/** Returns the tags that identify the external resource of this object. */
 export function identityTags(reconciliation: Reconciliation): Readonly<Record<string, string>> {
   const key = tagKey(uidTag, reconciliation.runtime.kind.tags?.keys ?? 'any')
   return { [key]: reconciliation.managed.metadata.uid ?? '' }
@@ -341,8 +352,8 @@ function ownTags(reconciliation: Reconciliation): Readonly<Record<string, string
 }
 
 /**
- * Can what a create made be found by looking, when its name was never heard? A resource that only looks alike is not
- * enough for an object that may not adopt.
+ * Reports whether a search can find a created resource whose name is unknown. A resource that only matches the spec
+ * is not sufficient for an object that may not adopt.
  */
 function canBeFound({ runtime: { kind }, spec }: Reconciliation): boolean {
   if (kind.naturalKey || kind.tags !== undefined) return true
@@ -350,8 +361,8 @@ function canBeFound({ runtime: { kind }, spec }: Reconciliation): boolean {
 }
 
 /**
- * Looks for what an interrupted create made, by tag, else by natural key: a
- * resource that is all the spec wanted and that no other object stands for.
+ * Searches for the resource of an interrupted create: by its tags, or else by fields that match the request. A
+ * resource that another object manages does not count.
  */
 export async function findLost(reconciliation: Reconciliation, client: unknown): Promise<Present | undefined> {
   const { runtime, history, managed } = reconciliation
@@ -404,27 +415,27 @@ async function findByMatchingFields(
   return found
 }
 
-/** By how much the provider's clock may be behind ours. */
+/** The maximum by which the provider's clock may be behind the clock of this process, in milliseconds. */
 const CLOCK_SKEW = 60_000
 
-/** A create was begun, nobody saw its end, and looking for what it made cannot have an answer yet. */
+/** Reports whether a create was started, its result is unknown, and a search cannot be conclusive yet. */
 export function createInDoubt(reconciliation: Reconciliation): boolean {
   const { runtime, history, managed } = reconciliation
   const { kind, clock } = runtime
   if (kind.idempotentCreate) return isDeleted(managed) && intentAgeLeft(reconciliation) > 0
   if (!history.incomplete || clock.now() - history.pending! >= kind.consistencySeconds * 1000) return false
   if (isDeleted(managed)) return canBeFound(reconciliation)
-  // Repeating it is harmless where the name or the token is the same.
+  // A repeated create is harmless if the name or the token is the same.
   return !kind.naturalKey && !kind.token && canBeFound(reconciliation)
 }
 
-/** Only a repeated create can tell the name of what an interrupted one made. */
+/** Reports whether only a repeated create can return the name of the resource of an interrupted one. */
 export function nameOnlyByToken(reconciliation: Reconciliation): boolean {
   const { runtime, history, externalName } = reconciliation
   return history.incomplete && runtime.kind.token && externalName === '' && !canBeFound(reconciliation)
 }
 
-/** Neither token, nor list, nor a name of our choosing: only a human can tell what became of the create. */
+/** Reports whether only a person can determine the result of a create: there is neither a token nor a way to search. */
 export function needsHuman(reconciliation: Reconciliation): boolean {
   const { runtime, history } = reconciliation
   return history.incomplete && !runtime.kind.token && !canBeFound(reconciliation)

@@ -9,6 +9,7 @@ import { unreserve } from '../ownership/reservation.js'
 import { awaitApproval } from '../policy/approval.js'
 import { type Reconciliation, step } from '../reconciliation.js'
 
+/** Deletes the external resource, after approval if that is required. */
 export async function deleteExternal({ reconciliation, client, observed, forProvider }: Gathered): Promise<Next> {
   const { kind } = reconciliation.runtime
   const externalName = (observed.exists && observed.externalName) || reconciliation.externalName
@@ -30,7 +31,7 @@ export async function deleteExternal({ reconciliation, client, observed, forProv
   return { after: 'backoff', progress: true }
 }
 
-/** Lets the object go. Nothing outside is touched. */
+/** Removes the finalizer and the reservation. The external resource is not changed. */
 export async function release(reconciliation: Reconciliation): Promise<Next> {
   const { managed, runtime } = reconciliation
   if (managed.metadata.finalizers?.includes(finalizer)) {

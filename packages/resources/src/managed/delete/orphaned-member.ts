@@ -4,13 +4,12 @@ import { refersTo } from '../../metadata/binding.js'
 import { controllerOf, isDeleted } from '../../metadata/metadata.js'
 import type { Reconciliation } from '../reconciliation.js'
 
-/** What became of the aggregate that an object is part of. */
+/** The state of the aggregate that an object is a member of. Objects without an aggregate have the state `there`. */
 export type AggregateState = 'there' | 'leaving' | 'gone'
 
 /**
- * Is it part of an aggregate that is no more, or not for long? Somebody made
- * it who did not know yet. Nothing is created for it: whoever takes the
- * aggregate apart has settled already in which order its parts go.
+ * Returns the state of the aggregate of an object. A stale process may have created the object after the deletion
+ * of the aggregate began. Nothing is created for it, because the deletion order of the members is already fixed.
  */
 export async function aggregateStateOf({ runtime, managed, signal }: Reconciliation): Promise<AggregateState> {
   const owner = controllerOf(managed.metadata.ownerReferences)
@@ -21,8 +20,8 @@ export async function aggregateStateOf({ runtime, managed, signal }: Reconciliat
 }
 
 /**
- * Takes away what was made for an aggregate that was gone by then: nobody else
- * knows of it. From the revision in which nothing was created for it.
+ * Deletes a member that was created after its aggregate was gone, because no other controller knows it. The
+ * preconditions name the revision in which no external resource existed.
  */
 export async function deleteOrphan({ runtime, managed, signal }: Reconciliation): Promise<void> {
   const { name, uid, resourceVersion } = managed.metadata

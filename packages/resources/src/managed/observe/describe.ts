@@ -5,10 +5,10 @@ import type { Redactor } from '../../status/redact.js'
 const FIELDS_SHOWN = 10
 const VALUE_SHOWN = 80
 
-/** Differences in the words of conditions and events, secrets masked, not too many and not too long. */
+/** Formats differences for conditions and events. Secrets are masked, and long lists and values are truncated. */
 export function describe(secrets: Redactor, differences: readonly Difference[]): string {
   const shown = differences.slice(0, FIELDS_SHOWN).map(({ path, desired, observed }) => {
-    // Masked before it is cut: half a secret would not be recognised.
+    // Mask before truncating, because a part of a secret would not be recognized.
     const shortened = (value: unknown) => short(secrets.redact(value === undefined ? 'absent' : stringify(value)))
     return `${path}: wanted ${shortened(desired)}, is ${shortened(observed)}`
   })
@@ -20,7 +20,7 @@ function short(text: string): string {
   return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text
 }
 
-/** The fields that such words name. */
+/** Returns the field paths in a message that `describe` formatted. */
 export function fieldsIn(message: string): readonly string[] {
   return [...message.matchAll(/(?:^|; )((?:(?!; ).)+?): wanted /g)].map(([, path]) => path!)
 }

@@ -18,10 +18,7 @@ type Values = Readonly<Record<string, unknown>>
 
 const none: Values = {}
 
-/**
- * Where the external resource is not what the spec wants. Only fields that the
- * spec sets count: what it leaves open is the provider's to choose.
- */
+/** Returns the differences between the spec and the external resource. Only fields that the spec sets count. */
 export function differencesOf(node: Node, desired: Values, observed: Values): readonly Difference[] {
   const found: Difference[] = []
   compareFields(node, desired, observed, [], found)
@@ -67,7 +64,7 @@ function compareValue(
   } else if (!same(node, want, is)) found.push(difference(path, want, is))
 }
 
-/** False, 0, an empty text, an empty list, or an object without values other than these. */
+/** Reports whether a value is null, false, 0, an empty string, an empty list, or an object with only such values. */
 function isZero(value: Json): boolean {
   if (isObject(value)) return Object.values(value).every((inner) => inner === undefined || isZero(inner))
   return (
@@ -102,7 +99,7 @@ function difference(path: readonly string[], desired: Json, observed: Json | und
   return { path: formatFieldPath(path.map((field) => ({ field }))), desired, observed }
 }
 
-/** Of the desired values, those that differ: what an update is told. Maps and lists are given as a whole. */
+/** Returns the desired values that differ, as input for an update. Maps and lists are returned as a whole. */
 export function changedValues(node: Node, desired: Values, observed: Values): Values {
   const changed: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(node.fields ?? {})) {
@@ -122,9 +119,8 @@ export function changedValues(node: Node, desired: Values, observed: Values): Va
 }
 
 /**
- * The desired values with those at some paths taken from the external resource
- * as it is: what must be left alone there (INI5). Wildcards and map keys count
- * on both sides, so `tags[*]` also leaves tags alone that only one side has.
+ * Returns the desired values, with the values at some paths replaced by the observed ones (INI5). Wildcards and map
+ * keys are expanded on both sides, so `tags[*]` also covers tags that only one side has.
  */
 export function leaveAlone(desired: Values, paths: readonly string[], observed: Values): Values {
   let left = desired
@@ -151,9 +147,8 @@ function pathsOf(pattern: string, values: Values): readonly string[] {
 }
 
 /**
- * What forProvider and initProvider want together at creation (INI1, INI2).
- * forProvider wins, field by field in nested objects and key by key in maps.
- * Items of a keyed list are merged by key. Any other list is taken whole.
+ * Merges forProvider and initProvider for the creation (INI1, INI2). forProvider wins, field by field in nested
+ * objects and key by key in maps. Items of a keyed list are merged by key. Any other list is taken as a whole.
  */
 export function mergeInit(node: Node, forProvider: Values, initProvider: Values | undefined): Values {
   if (!initProvider) return forProvider

@@ -16,35 +16,35 @@ import { withSensitiveValues } from '../secrets/secrets.js'
 import { type RemovedKey, removedKeys } from '../update/applied-keys.js'
 import { differencesOf, leaveAlone } from './difference.js'
 
-/** All that was found out in a turn. */
+/** The result of the gather step. */
 export interface Gathered {
   readonly reconciliation: Reconciliation
   readonly client: unknown
   readonly observed: Observed
-  /** With sensitive values. */
+  /** The spec values, including sensitive values. */
   readonly forProvider: Values
   readonly aggregate: AggregateState
   readonly facts: ManagedFacts
-  /** As an update should make it: what must be left alone is as it is now. */
+  /** The target of an update. Ignored and immutable fields have their observed values. */
   readonly desired: Values
-  /** What late initialization would fill in. */
+  /** The values for late initialization. */
   readonly fill: Values
-  /** Differences that the user told us to leave alone, and those that cannot be changed. */
+  /** Differences that the user ignores, and those that cannot be changed. */
   readonly ignored: readonly Difference[]
   readonly immutable: readonly Difference[]
   /** Sensitive fields whose value changed in its Secret. */
   readonly rotated: readonly Difference[]
-  /** Keys of shared maps that we set and that the spec names no longer. */
+  /** Keys of shared maps that the control plane set and that the spec no longer contains. */
   readonly removed: readonly RemovedKey[]
 }
 
-/** Looks at the external resource and draws up the facts. */
+/** Observes the external resource and computes the facts. */
 export async function gather(reconciliation: Reconciliation, client: unknown): Promise<Gathered> {
   const { runtime } = reconciliation
   const { observed, forProvider, unknown } = await observeExternal(reconciliation, client)
   reconciliation.secrets.addConnection(observed.connection)
   runtime.metrics.observed(runtime.kind, reconciliation.managed.metadata.uid ?? '')
-  // Of a resource that this object may not adopt nothing is reported.
+  // Nothing is reported about a resource that this object may not adopt.
   if (observed.exists && !unknown && !isForeign(reconciliation, observed)) reconciliation.saw(observed)
   const aggregate = observed.exists ? 'there' : await aggregateStateOf(reconciliation)
   return factsOf(reconciliation, client, observed, forProvider, aggregate, unknown)
@@ -82,9 +82,8 @@ function observe(reconciliation: Reconciliation, client: unknown, forProvider: V
 }
 
 /**
- * A settled object of many is looked at by way of one list for all of them, and
- * so is from the first one that may only be looked at: nothing is done on its
- * account. Whatever is not as wanted there is looked at by itself before anything is done.
+ * Observes an object through one list call for many objects. Only objects that are in sync or may only observe use
+ * it. If the listed resource differs or is not ready, the object is observed on its own before anything is done.
  */
 async function observeFromList(
   reconciliation: Reconciliation,
@@ -109,7 +108,7 @@ async function observeFromList(
 const onlyObserves = (reconciliation: Reconciliation): boolean =>
   reconciliation.policies.onlyObserve && !isDeleted(reconciliation.managed) && !reconciliation.request
 
-/** Objects with the same credentials and identifiers are found on the same list. */
+/** Objects with the same credentials and identifiers are on the same list. */
 function placeOf({ runtime, spec, forProvider }: Reconciliation): string {
   const identifiers = Object.entries(runtime.kind.parameters.fields ?? {}).filter(([, field]) => field.identifier)
   return JSON.stringify([spec.providerConfigRef?.name, ...identifiers.map(([name]) => forProvider[name])])
@@ -168,14 +167,14 @@ function factsOf(
   }
 }
 
-/** Facts about a resource that exists and that this object did not create. */
+/** Returns the facts about the adoption of a resource that exists. */
 function adoptionFacts(reconciliation: Reconciliation, observed: Observed): Pick<ManagedFacts, 'foreign' | 'adopted'> {
   if (!observed.exists) return {}
   if (isForeign(reconciliation, observed)) return { foreign: describeForeign(reconciliation) }
   return { adopted: isAdopted(reconciliation, observed) }
 }
 
-/** Tags by which we know the resource stay, even if the spec named them once. */
+/** Identity tags stay on the resource, even if the spec contained them once. */
 function ourRemovedKeys(reconciliation: Reconciliation, atProvider: Values): readonly RemovedKey[] {
   const removed = removedKeys(reconciliation, atProvider)
   if (removed.length === 0) return removed
@@ -183,13 +182,13 @@ function ourRemovedKeys(reconciliation: Reconciliation, atProvider: Values): rea
   return removed.filter(({ map, key }) => map !== reconciliation.runtime.kind.tags?.field || own[key] === undefined)
 }
 
-/** A sensitive value that the provider reports in some other field must not become part of the spec. */
+/** A sensitive value that the provider reports in another field must not become part of the spec. */
 function withoutSecrets({ secrets }: Reconciliation, fill: Values): Values {
   if (!secrets.holds(fill)) return fill
   return Object.fromEntries(Object.entries(fill).filter(([, value]) => !secrets.holds(value)))
 }
 
-/** Where spec and external resource differ, and which of that is not to be, or cannot be, corrected. */
+/** Returns the differences between spec and external resource, and which of them are ignored or immutable. */
 function compare(
   reconciliation: Reconciliation,
   observed: Observed,
@@ -240,5 +239,6 @@ function isImmutable({ runtime }: Reconciliation, path: string): boolean {
   return false
 }
 
+/** Returns the observed values as an optional property. */
 export const observedIn = (observed: Observed): { observed?: Values } =>
   observed.exists ? { observed: observed.atProvider } : {}

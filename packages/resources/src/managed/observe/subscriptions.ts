@@ -1,12 +1,12 @@
 import type { KubeObject, ObjectKey } from '@crosstie/kube'
 import type { Follow } from '../../definition/external.js'
 
-/** Who follows what, by the uid of the object. */
+/** Subscriptions to change notifications from the provider, by the uid of the object. */
 export class Subscriptions {
   readonly #ends = new Map<string, Map<string, () => void>>()
   #wake: (key: ObjectKey) => void = () => {}
 
-  /** From now on changes are told to this one. Returns how to end all. */
+  /** Sends notifications to `wake` from now on. Returns a function that ends all subscriptions. */
   begin(wake: (key: ObjectKey) => void): () => void {
     this.#wake = wake
     return () => {

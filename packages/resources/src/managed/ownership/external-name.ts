@@ -6,18 +6,21 @@ import { differencesOf, mergeInit } from '../observe/difference.js'
 import { type Reconciliation, step } from '../reconciliation.js'
 
 /**
- * Protects the name of an external resource that exists (XN1). Admission refuses to remove or change the annotation, where
- * the policy is installed. This is the second line: a name that was lost or changed nevertheless is restored, the resource
- * is searched for by its tags, or the object stops. Nothing is created, updated or deleted on account of a wrong name.
+ * Protects the name of an external resource that exists (XN1). Where the policy is installed, admission refuses to
+ * remove or change the annotation. This module is the second line of defense: it restores a lost or changed name,
+ * searches for the resource by its tags, or stops. Nothing is created, updated or deleted because of a wrong name.
  */
 
-/** By how much the provider's clock may differ from the API server's. */
+/** The maximum difference between the clocks of the provider and of the API server. */
 const CLOCK_SKEW_MS = 60_000
 
-/** An object that is younger was never seen to lose anything: a search before its first create would find nothing. */
+/**
+ * The age below which an object without a name is not searched for: a search before its first create would find
+ * nothing.
+ */
 const YOUNG_MS = 60_000
 
-/** Restores the annotation from the status, or from the memory of this process when the annotation is missing. */
+/** Restores the annotation from the status, or from the in-memory state if the annotation is missing. */
 export async function restoreName(reconciliation: Reconciliation): Promise<void> {
   const { managed, recordedName, state } = reconciliation
   const annotated = externalNameOf(managed)
@@ -38,37 +41,40 @@ export async function restoreName(reconciliation: Reconciliation): Promise<void>
   )
 }
 
-/** That a create succeeded was lost with the other annotations. Without it the next create would repeat its token. */
+/**
+ * Restores the record of a successful create that was lost with the other annotations. Without it, the next create
+ * would reuse the token.
+ */
 function restoredCreate({ runtime, history }: Reconciliation): Readonly<Record<string, string>> {
   if (runtime.kind.idempotentCreate || history.succeeded !== undefined || history.attempted) return {}
   return { [annotations.createSucceeded]: new Date(runtime.clock.now()).toISOString() }
 }
 
-/** Our finalizer says that there is an external resource, and nothing says which one. */
+/** Reports whether the finalizer indicates an external resource whose name is not recorded. */
 function isLost({ managed, history, recordedDoubt }: Reconciliation): boolean {
   const held = managed.metadata.finalizers?.includes(finalizer) ?? false
   return externalNameOf(managed) === '' && held && !history.attempted && !recordedDoubt
 }
 
-/** This process knows another name than the annotation says, and the status, which would decide, is gone. */
+/** Reports whether the in-memory name differs from the annotation and the status, which would decide, is missing. */
 function isContradicted({ managed, state, recordedName }: Reconciliation): boolean {
   const annotated = externalNameOf(managed)
   return recordedName === '' && annotated !== '' && state.externalName !== '' && state.externalName !== annotated
 }
 
-/** The annotation is all that there is: the status has no record of what was created. */
+/** Reports whether the annotation is the only record: the status does not contain the created resource. */
 function isUnconfirmed({ managed, history, state, recordedName }: Reconciliation): boolean {
   const named = externalNameOf(managed) !== ''
   return named && history.succeeded !== undefined && recordedName === '' && state.externalName === ''
 }
 
-/** No name, although the object is old enough to have lost one together with everything else. */
+/** Reports whether the object has no name and is old enough to have lost it together with all other records. */
 function mayHaveLostAll({ runtime, managed }: Reconciliation): boolean {
   const age = runtime.clock.now() - Date.parse(managed.metadata.creationTimestamp ?? '')
   return externalNameOf(managed) === '' && runtime.kind.tags !== undefined && age >= YOUNG_MS
 }
 
-/** Is there a reason to search by tags, although the annotation does not say that a create was begun? */
+/** Reports whether to search by tags, although the annotations do not show that a create was started. */
 export function isNameDoubtful(reconciliation: Reconciliation): boolean {
   if (reconciliation.policies.onlyObserve) return false
   return (
@@ -79,13 +85,17 @@ export function isNameDoubtful(reconciliation: Reconciliation): boolean {
   )
 }
 
+/** The observed resource, and whether it could be identified. */
 export interface Identified {
   readonly observed: Observed
-  /** The object has an external resource, and it cannot be identified: nothing may be done. */
+  /** The object has an external resource that cannot be identified, so nothing may be changed. */
   readonly unknown: boolean
 }
 
-/** Makes sure that what was observed under a doubtful name is the external resource of this object, or finds that one. */
+/**
+ * Verifies that the resource observed under a doubtful name belongs to this object, or searches for the one that
+ * does.
+ */
 export async function identify(
   reconciliation: Reconciliation,
   client: unknown,
@@ -105,7 +115,7 @@ function carriesIdentity(reconciliation: Reconciliation, { atProvider }: Present
   return Object.entries(identityTags(reconciliation)).every(([key, value]) => held[key] === value)
 }
 
-/** The external resource of this object, by the tag that holds its uid, else by being the only one that it can be. */
+/** Searches for the external resource of this object: by the tag with its uid, or else as the only possible match. */
 async function search(reconciliation: Reconciliation, client: unknown): Promise<Present | undefined> {
   const { kind } = reconciliation.runtime
   if (!kind.tags && !isLost(reconciliation)) return undefined
@@ -126,7 +136,7 @@ async function searchByObserving(reconciliation: Reconciliation, client: unknown
   return found.exists && found.externalName ? found : undefined
 }
 
-/** Without tags only a resource counts that is as wanted, younger than the object, of no other object, and the only such one. */
+/** Returns the only resource that equals the spec, is younger than the object and belongs to no other object. */
 async function onlyMatch(reconciliation: Reconciliation, candidates: readonly Present[]): Promise<Present | undefined> {
   const { runtime, managed } = reconciliation
   const since = Date.parse(managed.metadata.creationTimestamp ?? '') - CLOCK_SKEW_MS
@@ -143,7 +153,7 @@ async function onlyMatch(reconciliation: Reconciliation, candidates: readonly Pr
   return fits.length === 1 ? fits[0] : undefined
 }
 
-/** The next step for a person when the external resource of an object cannot be identified. */
+/** Returns a message with the next step for the user if the external resource of an object cannot be identified. */
 export function lostNameMessage({ managed, runtime }: Reconciliation): string {
   const { name } = managed.metadata
   const object = `${runtime.kind.type.kind} ${JSON.stringify(name)}`

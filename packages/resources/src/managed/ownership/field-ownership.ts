@@ -2,11 +2,10 @@ import { apiVersionOf, equal, isObject, type KubeObject, setOwn } from '@crossti
 import type { Reconciliation, Values } from '../reconciliation.js'
 
 /**
- * Writes fields of the spec as our own: server-side apply under a field
- * manager that only we use. Applying means stating everything that the manager
- * owns, so what it owned before is stated again. The revision goes along: the
- * write fails as a conflict if anybody wrote since we read, so `force` cannot
- * take a field from a user who has just set it.
+ * Applies fields of the spec with server-side apply, under a field manager that only this controller uses. An apply
+ * contains all fields of its manager, so fields that the manager already owns are included. The apply carries the
+ * resourceVersion: it fails with a conflict if the object was written since it was read, so `force` cannot take a
+ * field from a user who has just set it.
  */
 export async function applyOwn(reconciliation: Reconciliation, manager: string, added: Values): Promise<KubeObject> {
   const { runtime, managed } = reconciliation
@@ -25,7 +24,7 @@ export async function applyOwn(reconciliation: Reconciliation, manager: string, 
   })
 }
 
-/** Is the field of the spec one that we wrote as the manager? */
+/** Reports whether the manager owns the field of the spec. */
 export function ownsField(object: KubeObject, manager: string, path: readonly string[]): boolean {
   let owned = ownedFields(object, manager)
   for (const name of path) owned = isObject(owned) ? owned[`f:${name}`] : undefined
@@ -39,7 +38,7 @@ function ownedFields(object: KubeObject, manager: string): unknown {
   return isObject(entry?.fieldsV1) ? entry.fieldsV1['f:spec'] : undefined
 }
 
-/** The part of the spec that the manager owns, as it is now. */
+/** Returns the part of the spec that the manager owns, with its current values. */
 function ownedSpec(object: KubeObject, manager: string): Values {
   const owned = ownedFields(object, manager)
   return owned ? ((pick(object['spec'], owned) ?? {}) as Values) : {}
@@ -58,7 +57,7 @@ function pick(value: unknown, owned: unknown): unknown {
   return picked
 }
 
-/** Of a keyed list only our own items: to state another's would make it ours too. */
+/** Returns the items of a keyed list that the manager owns. An apply with other items would take ownership of them. */
 function pickItems(items: readonly unknown[], owned: Values): readonly unknown[] {
   const keys = Object.keys(owned).filter((key) => key.startsWith('k:'))
   if (keys.length === 0) return items

@@ -3,11 +3,11 @@ import { groupResource, type KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from '../../definition/managed.js'
 import { externalNameOf } from '../../metadata/metadata.js'
 
-/** Which external resource an object stands for. Two objects with the same `key` stand for the same one. */
+/** Identifies the external resource of an object. Two objects with the same `key` refer to the same resource. */
 export interface ExternalIdentity {
   readonly externalName: string
   readonly providerConfigName: string
-  /** As the name of a Kubernetes object. */
+  /** The identity as a valid name of a Kubernetes object. */
   readonly key: string
 }
 
@@ -18,14 +18,14 @@ interface IdentitySpec {
   readonly forProvider?: Readonly<Record<string, unknown>>
 }
 
-/** The name that the provider knows the resource by; empty while only the provider can choose it. */
+/** Returns the name by which the provider knows the resource; empty until the provider has assigned it. */
 export function effectiveName({ naming }: Pick<ManagedKind, 'naming'>, object: KubeObject): string {
   return externalNameOf(object) || (naming === 'user-chosen' ? (object.metadata.name ?? '') : '')
 }
 
 /**
- * The identity of the external resource: kind, ProviderConfig, identifier fields and external name. Undefined while the
- * name is unknown, and for kinds whose external name means nothing to the provider.
+ * Returns the identity of the external resource: kind, ProviderConfig, identifier fields and external name.
+ * Undefined while the name is unknown, and for kinds whose external name has no meaning to the provider.
  */
 export function identityOf(kind: IdentityKind, object: KubeObject): ExternalIdentity | undefined {
   const externalName = effectiveName(kind, object)

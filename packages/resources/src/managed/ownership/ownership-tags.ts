@@ -8,7 +8,10 @@ import { ownershipOf } from './ownership.js'
 
 type Tags = Readonly<Record<string, string>>
 
-/** The tags that say which object an external resource belongs to (MR13). The tag with the uid is not among them: only `create` sets it. */
+/**
+ * Returns the tags that name the owner of an external resource (MR13), without the uid tag, which only `create`
+ * sets.
+ */
 export function ownershipTags(kind: Pick<ManagedKind, 'tags' | 'type'>, object: KubeObject): Tags {
   if (!kind.tags) return {}
   const provider = managedSpecOf(object).providerConfigRef?.name
@@ -21,8 +24,8 @@ export function ownershipTags(kind: Pick<ManagedKind, 'tags' | 'type'>, object: 
 }
 
 /**
- * The values that the external resource should have: those of the spec, and the ownership tags of a resource that this
- * object did not create. `create` sets them on all others. Only objects that may update set tags (MR13).
+ * Returns the desired values of the external resource: those of the spec, and the ownership tags if this object did
+ * not create the resource. `create` sets them on all others. Only objects that may update set tags (MR13).
  */
 export function withOwnershipTags(reconciliation: Reconciliation, observed: Present, forProvider: Values): Values {
   const { kind } = reconciliation.runtime
@@ -35,8 +38,8 @@ export function withOwnershipTags(reconciliation: Reconciliation, observed: Pres
 }
 
 /**
- * The ownership tags that the resource lacks and that `ignoreChanges` does not exclude. A resource with tags of another
- * object or control plane keeps them: two owners would overwrite each other's tags forever (INI4).
+ * Returns the ownership tags that the resource lacks and that `ignoreChanges` does not exclude. A resource with
+ * tags of another object or control plane keeps them: two owners would overwrite each other's tags forever (INI4).
  */
 function missingTags({ runtime, managed, spec }: Reconciliation, atProvider: Values, field: string): Tags {
   const wanted = ownershipTags(runtime.kind, managed)

@@ -14,17 +14,17 @@ interface AdoptionSpec {
 }
 
 /**
- * Objects that a class provisioned for a claim only create, unless the class permits more (XN3, CLM7). Operators, who
- * write managed resources themselves, adopt by writing one.
+ * Returns the adoption policy. Objects that a class provisioned for a claim only create, unless the class permits
+ * more (XN3, CLM7). Operators write managed resources themselves and thereby permit adoption.
  */
 export function adoptionPolicyOf({ adoptionPolicy, classRef }: AdoptionSpec): AdoptionPolicy {
   return adoptionPolicy ?? (classRef ? 'Deny' : 'AllowAndDelete')
 }
 
-/** Did a claim have a say in the external name? */
+/** Reports whether a claim may have chosen the external name. */
 export const isProvisionedByClass = ({ classRef }: AdoptionSpec): boolean => classRef !== undefined
 
-/** Why a claim must not use this external name: the provider or the control plane needs it. */
+/** Returns why a claim must not use this external name; undefined if it may. */
 export function forbiddenName({ runtime, spec, externalName }: Reconciliation, client: unknown): string | undefined {
   if (!isProvisionedByClass(spec) || externalName === '') return undefined
   const because = runtime.kind.forbiddenName?.({ client, externalName })
@@ -33,39 +33,40 @@ export function forbiddenName({ runtime, spec, externalName }: Reconciliation, c
   )
 }
 
-/** The tag that tells the resources of this control plane, and of each of its objects, from all others. */
+/** The tag with the uid of the owner. It identifies the resources of this control plane and of each of its objects. */
 export const uidTag = 'crosstie-uid'
 
-/** The uid in the ownership tag of an observed resource; undefined without such a tag. */
+/** Returns the uid in the ownership tag of an observed resource; undefined without such a tag. */
 export function taggedUid({ tags }: Pick<ManagedKind, 'tags'>, { atProvider }: Present): string | undefined {
   if (!tags) return undefined
   return tagsIn(atProvider, tags.field)[tagKey(uidTag, tags.keys)] || undefined
 }
 
 /**
- * Did this object create the external resource that has its name, as far as its own record says? `maybe`: a create was
- * begun and its end was not recorded.
+ * Returns whether this object created the external resource that has its name, according to its annotations.
+ * `maybe` means that a create was started and its result was not recorded.
  */
 export function recordedCreate(
   kind: Pick<ManagedKind, 'naming' | 'idempotentCreate'>,
   object: KubeObject,
 ): 'yes' | 'maybe' | 'no' {
-  // Kinds whose create may be repeated record only that one was begun.
+  // Kinds with an idempotent create record only that a create was started.
   if (kind.idempotentCreate) return annotationOf(object, annotations.creating) === '' ? 'no' : 'yes'
   const { pending, succeeded, failed, attempted, incomplete } = createHistoryOf(object)
   if (succeeded !== undefined && !attempted) return 'yes'
   if (kind.naming === 'user-chosen') return incomplete ? 'maybe' : 'no'
-  // The intent removed a name that a claim had chosen, so the provider gave the one that is there now.
+  // The intent removed a name that a claim had chosen, so the provider assigned the current one.
   const begun = (pending ?? succeeded ?? failed) !== undefined
   return begun && effectiveName(kind, object) !== '' ? 'yes' : 'no'
 }
 
-/** Whose an existing external resource is, as far as one can prove. */
+/** The ownership of an existing external resource, as far as it can be proven. */
 export type Ownership = 'own' | 'not proven'
 
 /**
- * Proof is the ownership tag, or the durable record of a create that succeeded, or of one that was begun and whose end
- * is unknown. In the last case the tag must not contradict, where `create` sets tags.
+ * Returns whether the object provably owns the resource. Proof is the ownership tag, or the durable record of a
+ * create that succeeded or whose result is unknown. In the last case, the resource must not have the tag of another
+ * object, and `create` must not be expected to set tags.
  */
 export function ownershipOf(
   kind: Pick<ManagedKind, 'naming' | 'idempotentCreate' | 'tags'>,
@@ -80,16 +81,17 @@ export function ownershipOf(
   return created === 'maybe' && uid === undefined && !mustBeTagged ? 'own' : 'not proven'
 }
 
-/** Exists, was not created by this object, and may not be adopted by it. */
+/** Reports whether the resource was not created by this object and may not be adopted by it. */
 export function isForeign({ runtime: { kind }, managed, spec }: Reconciliation, observed: Present): boolean {
   return adoptionPolicyOf(spec) === 'Deny' && !kind.nameless && ownershipOf(kind, managed, observed) !== 'own'
 }
 
-/** Was not created by this object, which may manage it and must leave it behind. */
+/** Reports whether the resource was not created by this object, which may manage but not delete it. */
 export function isAdopted({ runtime: { kind }, managed, spec }: Reconciliation, observed: Present): boolean {
   return adoptionPolicyOf(spec) !== 'AllowAndDelete' && ownershipOf(kind, managed, observed) !== 'own'
 }
 
+/** Returns the message for a resource that this object may not adopt. */
 export function describeForeign({ runtime, managed, externalName }: Reconciliation): string {
   const { kind } = runtime.kind.type
   return (

@@ -10,15 +10,15 @@ interface NotesOfName {
 /** Records the external name and the finalizer of an external resource that exists. */
 export async function noteExisting(reconciliation: Reconciliation, seen: string | undefined): Promise<void> {
   const unnoted = notesOfName(reconciliation, seen, true)
-  // Admission accepts another name only when the status says the same.
+  // Admission accepts another name only if the status already contains it.
   const renamed = unnoted?.annotations?.[annotations.externalName]
   if (renamed && reconciliation.recordedName !== '') await reconciliation.recordExistence({ name: renamed })
   if (unnoted) await noteName(reconciliation, unnoted)
 }
 
 /**
- * What is not noted yet: the external name, that a create whose end nobody
- * saw did succeed, and (`keep`) our finalizer. Undefined when all is.
+ * Returns the metadata that is not recorded yet: the external name, the success of a create with unknown result,
+ * and (`keep`) the finalizer. Undefined if everything is recorded.
  */
 export function notesOfName(
   reconciliation: Reconciliation,
@@ -39,7 +39,7 @@ export function notesOfName(
   return { ...(complete ? {} : { finalizers }), ...(isEmpty(notes) ? {} : { annotations: notes }) }
 }
 
-/** Writes it down in one go. */
+/** Writes the metadata with one patch. */
 export async function noteName(reconciliation: Reconciliation, notes: NotesOfName): Promise<void> {
   const report = notes.finalizers
     ? { prefix: 'cannot update object: ' }
@@ -47,6 +47,7 @@ export async function noteName(reconciliation: Reconciliation, notes: NotesOfNam
   await step(report, () => reconciliation.patchMetadata({ ...notes }))
 }
 
+/** Reports whether the record has no enumerable keys. */
 export function isEmpty(record: object): boolean {
   for (const _ in record) return false
   return true

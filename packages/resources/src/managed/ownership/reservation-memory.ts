@@ -1,22 +1,22 @@
 import type { ObjectKey } from '@crosstie/kube'
 
-/** The obstacle of an object that waits: the reservation, and the object that has what it wants. */
+/** An object that waits, with the reservation and the owner that it waits for. */
 export interface HeldUp {
   readonly key: ObjectKey
   readonly reservation: string
   readonly owner: string | undefined
 }
 
-/** The knowledge of this process about reservations of external names. Nothing of it is needed: it saves reads. */
+/** A cache of reservations of external names. It only saves reads and may be lost at any time. */
 export class ReservationMemory {
   readonly #owners = new Map<string, string>()
   readonly #reservations = new Map<string, string>()
-  /** Objects that another object keeps from managing what they name, by uid. */
+  /** Objects that wait because another object manages the resource that they name, by uid. */
   readonly heldUp = new Map<string, HeldUp>()
-  /** Ownership tags that belong to no live object, by the uid of the object that saw them. */
+  /** Ownership tags that belong to no live object, by the uid of the object that observed them. */
   readonly strangers = new Map<string, string>()
 
-  /** Is the object known to hold the reservation? */
+  /** Reports whether the object is known to hold the reservation. */
   holds(reservation: string, uid: string): boolean {
     return this.#owners.get(reservation) === uid
   }
@@ -27,7 +27,7 @@ export class ReservationMemory {
     this.#reservations.set(uid, reservation)
   }
 
-  /** Forgets who holds a reservation. True when that was known. */
+  /** Forgets the holder of a reservation. Returns whether it was known. */
   lose(reservation: string): boolean {
     const owner = this.#owners.get(reservation)
     if (owner === undefined) return false

@@ -19,20 +19,21 @@ import { type ExternalIdentity, identityOf } from './identity.js'
 import { recordedCreate, taggedUid } from './ownership.js'
 
 /**
- * Two objects never manage the same external resource (XN1). An object whose external name a user chose, or
- * that adopts what exists, reserves the identity before it acts. An object that creates a resource under its own name
- * writes no reservation: it records the intent to create and then reads the reservation, and the reserver writes the
- * reservation and then reads the objects, so that one of them sees the other (decision 27).
+ * Ensures that two objects never manage the same external resource (XN1). An object whose external name a user
+ * chose, or that adopts an existing resource, reserves the identity before it acts. An object that creates a
+ * resource under its own name writes no reservation. It records the create intent and then reads the reservation.
+ * The reserver writes the reservation and then reads the objects. So at least one of them sees the other (decision
+ * 27).
  */
 
-/** A managed resource that manages the same external resource already. */
+/** A managed resource that already manages the same external resource. */
 interface Rival {
   readonly kind: string
   readonly name: string
   readonly uid?: string | undefined
 }
 
-/** The decision, unless another object has the right to manage the external resource. */
+/** Returns the decision, or a refusal if another object has the right to manage the external resource. */
 export async function reserved(gathered: Gathered, decision: Decision): Promise<Decision> {
   const { reconciliation } = gathered
   const identity = identityToReserve(gathered, decision)
@@ -56,10 +57,10 @@ export async function reserved(gathered: Gathered, decision: Decision): Promise<
 const describe = ({ kind, name }: Rival): string => `${kind} ${name}`
 const uidOf = ({ metadata: { uid = '' } }: KubeObject): string => uid
 
-/** Decisions after which no external call changes anything. */
+/** Decisions that are not followed by an external call that changes anything. */
 const idle: ReadonlySet<string> = new Set<Decision['do']>(['fail', 'refuse', 'release', 'wait'])
 
-/** Undefined when the object needs no reservation for what was decided. */
+/** Returns the identity to reserve; undefined if the decision needs no reservation. */
 function identityToReserve({ reconciliation, observed }: Gathered, decision: Decision): ExternalIdentity | undefined {
   const { runtime, managed } = reconciliation
   const { kind } = runtime
@@ -74,13 +75,16 @@ function identityToReserve({ reconciliation, observed }: Gathered, decision: Dec
 const mayChange = ({ create, update, delete: remove }: Reconciliation['policies']['may']): boolean =>
   create || update || remove
 
-/** Did a user choose the external name, other than by naming the object? */
+/** Reports whether a user chose the external name, other than by naming the object. */
 function isNameChosen({ kind }: KindRuntime, managed: KubeObject, created: 'yes' | 'maybe' | 'no'): boolean {
   const name = externalNameOf(managed)
   return kind.naming === 'user-chosen' ? name !== '' && name !== managed.metadata.name : name !== '' && created === 'no'
 }
 
-/** The live object whose uid the resource is tagged with: it may use another ProviderConfig of the same account. */
+/**
+ * Returns the live object with the uid in the resource's tag. It may use another ProviderConfig of the same
+ * account.
+ */
 async function rivalByTag({ reconciliation, observed }: Gathered): Promise<Rival | undefined> {
   const { runtime, managed, signal } = reconciliation
   const tagged = observed.exists ? taggedUid(runtime.kind, observed) : undefined
@@ -102,12 +106,12 @@ function rivalOf(object: KubeObject): Rival {
   return { kind: object.kind, name, uid }
 }
 
-/** Reserves the identity, unless another object has it. */
+/** Reserves the identity. Returns the other object if one already has it. */
 async function rivalFor(reconciliation: Reconciliation, identity: ExternalIdentity): Promise<Rival | undefined> {
   const { runtime, managed } = reconciliation
   if (runtime.reservations.holds(identity.key, uidOf(managed))) return undefined
   return await step({ reason: 'CannotReserveExternalName', prefix: 'cannot reserve the external name: ' }, async () => {
-    // An object that lost before does not reserve again, however shortly, while it would lose again.
+    // An object that lost before does not reserve again, not even briefly, while it would lose again.
     const known = runtime.reservations.heldUp.has(uidOf(managed))
       ? await creatorOf(reconciliation, identity)
       : undefined
@@ -120,7 +124,7 @@ async function rivalFor(reconciliation: Reconciliation, identity: ExternalIdenti
 
 const ATTEMPTS = 5
 
-/** Creates the reservation. Returns the owner of the one that is there instead, if that owner is alive. */
+/** Creates the reservation. Returns the owner of an existing reservation instead, if that owner still exists. */
 async function ownerAfterReserving(
   reconciliation: Reconciliation,
   identity: ExternalIdentity,
@@ -137,13 +141,13 @@ async function ownerAfterReserving(
   throw new Error(`reservation ${identity.key} changes all the time; the reconciler retries`)
 }
 
-/** Undefined when another object was quicker. */
+/** Returns undefined if another object was faster. */
 async function createReservation({ runtime, managed, signal }: Reconciliation, identity: ExternalIdentity) {
   const reservation = reservationFor(managed, identity)
   return await runtime.api.create(reservationType, reservation, { signal }).catch(ignoring(isAlreadyExists))
 }
 
-/** The reservation is removed again when an object without one created the external resource before. */
+/** Removes the new reservation if an object without a reservation already created the external resource. */
 async function creatorAfterReserving(reconciliation: Reconciliation, identity: ExternalIdentity, written: KubeObject) {
   const creator = await creatorOf(reconciliation, identity)
   if (creator) await remove(reconciliation, written)
@@ -157,7 +161,7 @@ function reservationFor(managed: KubeObject, { externalName, providerConfigName,
   return {
     apiVersion: `${reservationType.group}/${reservationType.version}`,
     kind: reservationType.kind,
-    // Garbage collection removes it after the owner is gone, should the owner not do so itself.
+    // Garbage collection removes the reservation if the owner is gone and has not removed it.
     metadata: { name: key, ownerReferences: [owner] },
     spec: { externalName, providerConfigName, ownerRef: { apiVersion, kind, name, uid } },
   }
@@ -170,18 +174,18 @@ async function readReservation({ runtime, signal }: Reconciliation, name: string
   return await runtime.api.get(reservationType, { name }, { signal }).catch(ignoring(isNotFound))
 }
 
-/** The owner, if it is the same object as when it reserved and still wants this identity. */
+/** Returns the owner if it is the object that reserved and its identity is still the same. */
 async function liveOwner({ runtime, signal }: Reconciliation, identity: ExternalIdentity, held: KubeObject) {
   const { kind, name, uid, apiVersion } = ownerRefOf(held)
   const { type } = runtime.kind
-  // A reservation of another kind has another key. If a user wrote one by hand, it is respected.
+  // A reservation of another kind has another key. A reservation that a user wrote is respected.
   if (kind !== type.kind || parseApiVersion(apiVersion)?.group !== type.group) return { kind, name, uid }
   const owner = await runtime.api.get(type, { name }, { signal }).catch(ignoring(isNotFound))
   if (!owner || owner.metadata.uid !== uid) return undefined
   return identityOf(runtime.kind, owner)?.key === identity.key ? rivalOf(owner) : undefined
 }
 
-/** Deletes just this reservation: another one of the same name stays. */
+/** Deletes exactly this reservation. Another one with the same name stays. */
 async function remove({ runtime, signal }: Reconciliation, reservation: KubeObject): Promise<void> {
   const { name } = storedMeta(reservation)
   const preconditions = revisionOf(reservation)
@@ -189,7 +193,7 @@ async function remove({ runtime, signal }: Reconciliation, reservation: KubeObje
   await deleted.catch(ignoring(isNotFound, isConflict))
 }
 
-/** Another object that created, or may have created, the external resource under this identity without a reservation. */
+/** Returns another object that created, or may have created, the external resource without a reservation. */
 async function creatorOf(
   { runtime, managed, signal }: Reconciliation,
   identity: ExternalIdentity,
@@ -205,15 +209,18 @@ async function creatorOf(
   return creator && rivalOf(creator)
 }
 
-/** May the object change the external resource at all? One that only observes shares it with a manager. */
+/**
+ * Reports whether the object may change the external resource. An object that only observes may share it with a
+ * manager.
+ */
 function manages({ kind, features }: KindRuntime, object: KubeObject): boolean {
   const options = { gate: features.managementPolicies, hasDeletionPolicy: kind.hasDeletionPolicy }
   return !isQueried(object) && mayChange(policiesOf(managedSpecOf(object), options).may)
 }
 
 /**
- * Called between the durable intent and the create call: throws when another object has reserved the identity. That
- * object wrote its reservation before it looked for objects with an intent.
+ * Throws if another object has reserved the identity. Called between the durable intent and the create call. The
+ * other object wrote its reservation before it searched for objects with an intent.
  */
 export async function refuseReserved(reconciliation: Reconciliation): Promise<void> {
   const { runtime, managed } = reconciliation
@@ -234,7 +241,7 @@ export async function refuseReserved(reconciliation: Reconciliation): Promise<vo
   })
 }
 
-/** Gives the reservation back. Called only after the finalizer is gone: the object does nothing more from then on. */
+/** Releases the reservation. Called only after the finalizer is removed, when the object no longer acts. */
 export async function unreserve({ runtime, managed, signal }: Reconciliation): Promise<void> {
   const uid = uidOf(managed)
   const identity = identityOf(runtime.kind, managed)
@@ -247,7 +254,8 @@ export async function unreserve({ runtime, managed, signal }: Reconciliation): P
     if (ownerRefOf(held).uid !== uid) return
     await runtime.api.delete(reservationType, { name }, { preconditions: revisionOf(held), signal })
   } catch (error) {
-    // The object is gone, so that no retry follows. Garbage collection and the next object that wants the name remove it.
+    // The object is gone, so there is no retry. Garbage collection or the next object that needs the name removes
+    // it.
     if (!isNotFound(error) && !isConflict(error))
       runtime.events.event(managed, 'Warning', 'CannotReleaseExternalName', messageOf(error))
   }
@@ -256,14 +264,14 @@ export async function unreserve({ runtime, managed, signal }: Reconciliation): P
 const isExplicit = (runtime: KindRuntime, managed: KubeObject): boolean =>
   isNameChosen(runtime, managed, recordedCreate(runtime.kind, managed))
 
-/** Objects to reconcile when a reservation changes: those that wait for it. Its owner verifies it again. */
+/** Returns the objects that wait for a reservation that changed. The owner verifies its reservation again. */
 export function* waitingForReservation({ reservations }: KindRuntime, changed: KubeObject): Iterable<ObjectKey> {
   const { name } = storedMeta(changed)
   for (const { key, reservation } of reservations.heldUp.values()) if (reservation === name) yield key
   reservations.lose(name)
 }
 
-/** Objects to reconcile when this object is deleted: those that wait for what it manages. */
+/** Returns the objects that wait for the external resource of an object that is being deleted. */
 export function* waitingForOwner({ reservations }: KindRuntime, { metadata }: KubeObject): Iterable<ObjectKey> {
   if (metadata.deletionTimestamp === undefined) return
   for (const { key, owner } of reservations.heldUp.values()) if (owner === metadata.uid) yield key

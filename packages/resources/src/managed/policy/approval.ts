@@ -9,7 +9,7 @@ import { describe } from '../observe/describe.js'
 import type { Reconciliation, Values } from '../reconciliation.js'
 import { GENERATED } from '../secrets/secrets.js'
 
-/** A call to the provider that changes something, before it is made. */
+/** A call to the provider that changes something, before it is sent. */
 export interface Intended {
   readonly call: 'Create' | 'Update' | 'Delete'
   readonly externalName: string
@@ -18,19 +18,18 @@ export interface Intended {
   readonly differences?: readonly Difference[]
   readonly removed?: Readonly<Record<string, readonly string[]>>
   readonly tags?: Readonly<Record<string, string>>
-  /** The external resource as it is. */
+  /** The observed values of the external resource. */
   readonly observed?: Values
 }
 
-/** Does a person have to agree before the external resource is touched? The object or its ProviderConfig says so. */
+/** Reports whether the object or its ProviderConfig requires approval before the external resource is changed. */
 export function needsApproval({ managed, config }: Reconciliation): boolean {
   return annotationOf(managed, annotations.approval) === 'required' || config?.approval === true
 }
 
 /**
- * The last gate before a call. Where approval is asked for, only the very call
- * that was approved passes; else this tells what waits for approval, and when
- * to look again.
+ * Checks the approval directly before a call. If approval is required, only the approved call passes, and undefined
+ * is returned. Otherwise, reports the plan that awaits approval and returns the time of the next poll.
  */
 export async function awaitApproval(reconciliation: Reconciliation, intended: Intended): Promise<Next | undefined> {
   const { witness } = reconciliation.runtime
@@ -87,31 +86,29 @@ function summaryOf(reconciliation: Reconciliation, intended: Intended): string {
 
 const short = (digest: string): string => digest.slice(0, 'sha256:'.length + 12)
 
-/** Nothing waits for approval any longer. */
+/** Records that no plan awaits approval. */
 export function nothingToApprove(reconciliation: Reconciliation): void {
   const held = conditionsOf(reconciliation.managed).find(({ type }) => type === 'Approved')
   if (held?.status === 'False') reconciliation.approval = approvals.nothing()
 }
 
-/** The digest of the plan that was approved and not executed yet. */
+/** Returns the digest of the plan that is approved and not executed yet; empty without one. */
 export function approvedPlan(managed: KubeObject): string {
   const approved = annotationOf(managed, annotations.approvedPlan)
   return approved === annotationOf(managed, annotations.executedPlan) ? '' : approved
 }
 
-/** What to note of a plan that was executed: an approval is good for one execution. */
+/** Returns the annotation for an executed plan. An approval is valid for one execution. */
 export function noteExecuted({ executing }: Reconciliation): Readonly<Record<string, string>> {
   return executing ? { [annotations.executedPlan]: executing } : {}
 }
 
 /**
- * Names a call with all that it depends on: its parameters, the external
- * resource as it is, how the provider is reached, what the policies allow, and
- * which plan was executed before. Whatever moves gives another digest.
+ * Returns a digest of a call and everything that it depends on: its parameters, the observed resource, the provider
+ * configuration, the policies and the plan that was executed before. Any change results in another digest.
  *
- * Sensitive values are in it by the revision of the Secret that they come
- * from: a digest of a short password would give it away. The uid is not in it,
- * so that an object can be planned before it is made.
+ * Sensitive values are represented by the revision of their Secret, because a short password could be guessed from
+ * a digest. The uid is not included, so that an object can be planned before it is created.
  */
 export function digestOf(reconciliation: Reconciliation, intended: Intended): string {
   const { runtime, managed, spec, policies, config } = reconciliation
@@ -137,7 +134,7 @@ export function digestOf(reconciliation: Reconciliation, intended: Intended): st
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** Sensitive values by where they come from. */
+/** Replaces sensitive values by the revision of their Secret. */
 function withRevisions(reconciliation: Reconciliation, values: Values): Values {
   let filled = values
   for (const { path } of reconciliation.runtime.sensitiveFields) {
@@ -158,7 +155,10 @@ function valueAt(values: unknown, path: readonly string[]): unknown {
   return value
 }
 
-/** Of what the provider reports, what a spec could set: counters and times of its own are no change of the world. */
+/**
+ * Returns the reported fields that a spec could set. Counters and timestamps of the provider do not change the
+ * digest.
+ */
 function settable(node: Node, value: unknown): unknown {
   if (node.type === 'object' && isObject(value)) {
     const fields = Object.entries(node.fields ?? {}).filter(([, field]) => !field.sensitive)

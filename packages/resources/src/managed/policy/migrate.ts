@@ -11,13 +11,13 @@ import {
 import { annotationOf, annotations } from '../../metadata/metadata.js'
 import { allowedByBoth, migratedPolicies, migratePolicies, type PolicySpec, withoutDelete } from './policy.js'
 
-/** From managementPolicy and deletionPolicy to management policies (POL7): in manifests, and in live objects. */
+/** The result of migrating manifests from `managementPolicy` and `deletionPolicy` to `managementPolicies` (POL7). */
 
 export interface MigratedText {
   readonly text: string
-  /** How many policies were rewritten. */
+  /** The number of documents that were rewritten. */
   readonly changed: number
-  /** Lines, from 1, that hold an old policy in a form that must be changed by hand. */
+  /** Lines, starting at 1, with an old policy that must be changed by hand. */
   readonly unclear: readonly number[]
 }
 
@@ -26,10 +26,10 @@ const oldPolicy = new RegExp(`^(\\s*)managementPolic(?:y|ies):\\s*["']?(${olds})
 const suspicious = new RegExp(`managementPolic(?:y|ies)["']?\\s*:\\s*["']?(?:${olds})\\b`)
 const deletion = /^(\s*)deletionPolicy:\s*["']?(Delete|Orphan)["']?\s*(#.*)?$/
 const newPolicies = /^(\s*)managementPolicies:\s*(?:\[([^\]]*)\])?\s*(#.*)?$/
-/** Other kinds than managed ones and their classes may have a deletionPolicy too, and mean something else by it. */
+/** Matches managed resources and their classes. A deletionPolicy of other kinds may have another meaning. */
 const ofManaged = /^\s+forProvider:/m
 
-/** The manifests with old policies in new words. All else, comments included, stays as it is. */
+/** Replaces old policies in manifests. Everything else, including comments, stays unchanged. */
 export function migrateManifest(text: string): MigratedText {
   let line = 0
   let changed = 0
@@ -48,7 +48,7 @@ export function migrateManifest(text: string): MigratedText {
 }
 
 interface MigratedDocument {
-  /** Absent: it stays as it is. */
+  /** Absent if the document does not change. */
   readonly lines?: readonly string[]
   readonly unclear: readonly number[]
 }
@@ -76,13 +76,13 @@ function migrateDocument(lines: readonly string[], managed: boolean): MigratedDo
   if (!managed || orphan < 0) return { unclear }
   const stated = find(lines, newPolicies, deletion.exec(lines[orphan]!)![1])
   if (!stated) return { lines: rewritten(lines, orphan, [], withoutDelete(['*'], 'Orphan')), unclear }
-  // A list over several lines: which of them to take out is left to a human.
+  // A list over several lines: a person decides which items to remove.
   if (stated.match[2] === undefined) return { unclear: [...unclear, orphan] }
   const kept = withoutDelete(namesIn(stated.match[2]), 'Orphan')
   return { lines: rewritten(lines, stated.at, [orphan], kept), unclear }
 }
 
-/** The items of a list that is written on one line. */
+/** Returns the items of a list on one line. */
 function namesIn(list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim().replace(/^["']|["']$/g, ''))
   return names.filter(Boolean)
@@ -96,7 +96,7 @@ function find(lines: readonly string[], pattern: RegExp, indent?: string) {
   return undefined
 }
 
-/** The policies on one line, with its comment, and without the other lines. */
+/** Returns the lines with the policies on one line, with its comment, and without the lines in `without`. */
 function rewritten(
   lines: readonly string[],
   at: number,
@@ -116,12 +116,12 @@ const crds: ResourceType = {
   namespaced: false,
 }
 
-/** Beside the pause of a migration that is under way: what the pause annotation was before. */
+/** Holds the previous value of the pause annotation during a migration. */
 const MIGRATING = 'crosstie.io/migrating'
 const PAGE = 500
 const TRIES = 5
 
-/** One live object, from what to what, and what came of it. */
+/** The migration of one live object and its result. */
 export interface Migration {
   readonly type: ResourceType
   readonly name: string
@@ -132,33 +132,33 @@ export interface Migration {
   readonly error?: string
 }
 
+/** Options of `migrateLive`. */
 export interface MigrateOptions {
   readonly client: Client
-  /** Changes nothing, and tells what would be. */
+  /** Reports the planned changes without writing them. */
   readonly dryRun: boolean
-  /** Called for each object as soon as it is done. */
+  /** Called for each object after its migration. */
   readonly told?: (migration: Migration) => void
-  /** Called for each object that is looked at, before it is: for those who wait. */
+  /** Called for each object before it is checked, to show progress. */
   readonly looked?: (at: Looked) => void
   readonly signal?: AbortSignal
 }
 
-/** How far a migration is. */
+/** The progress of a migration. */
 export interface Looked {
   readonly type: ResourceType
   readonly name: string
-  /** Which of the managed kinds this is, from 1, and how many there are. */
+  /** The position of the current managed kind, starting at 1, and the number of kinds. */
   readonly kind: number
   readonly kinds: number
-  /** How many objects were looked at before. */
+  /** The number of objects that were checked before. */
   readonly objects: number
 }
 
 /**
- * Migrates every live managed resource that has an old policy: paused first,
- * so that no controller acts on a state in between, then changed, then resumed.
- * One that fails does not keep the others from it. What an interrupted run left
- * paused is finished and resumed by the next.
+ * Migrates all live managed resources with an old policy. Each one is paused, changed and resumed, so that no
+ * controller acts on an intermediate state. A failure does not stop the migration of other objects. The next run
+ * completes and resumes objects that an interrupted run left paused.
  */
 export async function migrateLive(options: MigrateOptions): Promise<readonly Migration[]> {
   const { client, dryRun, told, looked, signal } = options
@@ -189,7 +189,7 @@ async function* objectsOf(client: Client, type: ResourceType, call: { readonly s
   } while (token)
 }
 
-/** Undefined when there is nothing to do. */
+/** Returns undefined if there is nothing to do. */
 function plan(type: ResourceType, object: KubeObject): Migration | undefined {
   const migrated = migratePolicies(object)
   if (!migrated && object.metadata.annotations?.[MIGRATING] === undefined) return undefined
@@ -248,15 +248,15 @@ async function migrateOne(
       await patch({ annotations: { [annotations.paused]: held === '' ? null : held, [MIGRATING]: null } })
       return
     } catch (error) {
-      // Gone: there is nothing left that could act by an old policy.
+      // The object is gone, so nothing can act on its old policy.
       if (isNotFound(error)) return
-      // Whoever wrote it in between may have changed the policies: look again.
+      // The other writer may have changed the policies, so read the object again.
       if (!isConflict(error) || tries === TRIES) throw error
     }
   }
 }
 
-/** Managed kinds say that they are, by a category. */
+/** Returns the type of a CRD with the category `managed`. */
 function managedType(crd: KubeObject): readonly ResourceType[] {
   const spec = crd['spec'] as {
     readonly group: string

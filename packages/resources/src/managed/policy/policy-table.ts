@@ -23,7 +23,7 @@ const situations: readonly { readonly title: string; readonly facts: Partial<Man
   { title: 'object deleted', facts: { deleted: true } },
 ]
 
-/** What each of the 64 subsets of the policies means, in Markdown, asked of the code that decides. */
+/** Returns a Markdown table of the effects of all 64 subsets of the policies, computed by `decide`. */
 export function policyTable(): string {
   const rows = Array.from({ length: 64 }, (_, bits) => policyNames.filter((__, i) => bits & (1 << i))).map((names) => {
     const set = names.length === 0 ? '`[]`' : names.map((name) => `\`${name}\``).join(' ')

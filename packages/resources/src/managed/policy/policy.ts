@@ -1,22 +1,23 @@
 import type { KubeObject } from '@crosstie/kube'
 import { oldPolicyNames, policyNames } from '../../definition/policies.js'
 
-/** What may be done to an external resource. */
+/** An action on an external resource. */
 export type Action = 'create' | 'update' | 'delete' | 'lateInitialize' | 'observe'
 
+/** The effective policies of an object. */
 export interface Policies {
   readonly paused: boolean
-  /** `observe` is leave to write what was seen into status.atProvider; looking is always allowed. */
+  /** The allowed actions. `observe` permits writing status.atProvider; observing itself is always allowed. */
   readonly may: Readonly<Record<Action, boolean>>
-  /** Nothing but looking is allowed. */
+  /** Only observing is allowed. */
   readonly onlyObserve: boolean
-  /** Why the policies cannot be kept. */
+  /** The reason why the policies are refused. */
   readonly refused: string | undefined
-  /** What the user set but is ignored, and why. */
+  /** The fields that are set but ignored, with the reason. */
   readonly ignored: string | undefined
 }
 
-/** The parts of a spec that say what may be done. */
+/** The fields of a spec that determine the policies. */
 export interface PolicySpec {
   readonly managementPolicies?: readonly string[] | string | null
   readonly managementPolicy?: string
@@ -24,8 +25,9 @@ export interface PolicySpec {
   readonly initProvider?: object
 }
 
+/** Options of `policiesOf`. */
 export interface PolicyOptions {
-  /** --enable-alpha-management-policies */
+  /** Whether `--enable-alpha-management-policies` is set. */
   readonly gate: boolean
   readonly hasDeletionPolicy: boolean
   readonly refuse?: ((policies: readonly string[]) => string | undefined) | undefined
@@ -39,7 +41,7 @@ const everything: Readonly<Record<Action, boolean>> = {
   observe: true,
 }
 
-/** What the policies of a spec allow (POL1 to POL9). Every subset of the six names means something. */
+/** Returns the effective policies of a spec (POL1 to POL9). Every subset of the six names is valid. */
 export function policiesOf(spec: PolicySpec, options: PolicyOptions): Policies {
   return options.gate ? gatedPolicies(spec, options) : ungatedPolicies(spec, options)
 }
@@ -76,8 +78,9 @@ function unsupported(names: readonly string[]): string {
 }
 
 /**
- * Reports a list that allows more than the old policy beside it. The list `["*"]` is the default: it contradicts nothing.
- * The reconciler does nothing at all for such an object (POL9), because either field may be the one that the user meant.
+ * Returns a message for a list that allows more than the old policy beside it. The list `["*"]` is the default and
+ * does not contradict. The reconciler does nothing for such an object (POL9), because the user may have meant
+ * either field.
  */
 function contradictionOf({ managementPolicy, managementPolicies }: PolicySpec): string | undefined {
   if (!managementPolicy || !Array.isArray(managementPolicies) || isDefault(managementPolicies)) return undefined
@@ -88,7 +91,7 @@ function contradictionOf({ managementPolicy, managementPolicies }: PolicySpec): 
   return `\`spec.managementPolicy: ${managementPolicy}\` forbids ${excess.join(', ')}, which \`spec.managementPolicies\` allows. Nothing is done until one of them is removed: run \`crosstie migrate\`, or remove \`spec.managementPolicy\` if the list is right`
 }
 
-/** The list, without what an old policy beside it forbids. */
+/** Returns the list without the actions that the old policy forbids. */
 export function allowedByBoth(old: string | undefined, names: readonly string[]): readonly string[] {
   if (!old) return names
   const allowed = actionsOf(migratedPolicies(old))
@@ -97,20 +100,23 @@ export function allowedByBoth(old: string | undefined, names: readonly string[])
   return both.length === actions.length ? names : both
 }
 
-/** The single actions that a list of policies allows. */
+/** Returns the individual actions that a list of policies allows. */
 function actionsOf(names: readonly string[]): readonly string[] {
   return names.includes('*') ? policyNames.filter((name) => name !== '*') : names
 }
 
 const isDefault = (names: readonly string[]): boolean => names.length === 1 && names[0] === '*'
 
-/** The same with nothing allowed but looking. Whoever paused stays paused. */
+/** Restricts policies to observing. Paused objects stay paused. */
 export function onlyObserving({ paused, ignored }: Policies): Policies {
   const nothing = { create: false, update: false, delete: false, lateInitialize: false }
   return { paused, may: { ...nothing, observe: true }, onlyObserve: true, refused: undefined, ignored }
 }
 
-/** Orphan always wins (POL6). Where neither says to delete, as in a CRD without defaults, we err towards keeping. */
+/**
+ * Orphan always wins (POL6). If neither field requests deletion, as in a CRD without defaults, the resource is
+ * kept.
+ */
 function keepsExternal({ deletionPolicy }: PolicySpec, names: readonly string[]): boolean {
   return deletionPolicy === 'Orphan' || (deletionPolicy !== 'Delete' && !names.includes('Delete'))
 }
@@ -130,7 +136,7 @@ function ungatedPolicies(spec: PolicySpec, { hasDeletionPolicy }: PolicyOptions)
   }
 }
 
-/** Does the user ask for anything but the default? An empty list asks for a pause. */
+/** Reports whether the user requests anything but the default. An empty list requests a pause. */
 function statesPolicies({ managementPolicies, managementPolicy }: PolicySpec): boolean {
   if (managementPolicy) return true
   if (managementPolicies === undefined || managementPolicies === null) return false
@@ -147,7 +153,7 @@ function namesOf(spec: PolicySpec): readonly string[] {
 
 const allButDelete = ['Create', 'Update', 'Observe', 'LateInitialize']
 
-/** What the old, single-valued policy means in new words (POL7). */
+/** Returns the management policies that correspond to the old, single-valued policy (POL7). */
 export function migratedPolicies(old: string, deletionPolicy = 'Delete'): readonly string[] {
   switch (old) {
     case 'ObserveOnly':
@@ -164,15 +170,14 @@ export function migratedPolicies(old: string, deletionPolicy = 'Delete'): readon
 }
 
 /**
- * The object with its policies in new words and no deletionPolicy that says
- * more: the old, single-valued policy in either spelling of the field, and
- * Orphan as a list without Delete. Undefined when it has neither.
+ * Returns the object with migrated policies and without deletionPolicy. The old, single-valued policy is read from
+ * either spelling of the field, and Orphan becomes a list without Delete. Undefined if the object has neither.
  */
 export function migratePolicies<T extends KubeObject>(object: T): T | undefined {
   const spec = (object['spec'] ?? {}) as PolicySpec & Readonly<Record<string, unknown>>
   const { managementPolicy, managementPolicies, deletionPolicy, ...rest } = spec
   const old = managementPolicy ?? (typeof managementPolicies === 'string' ? managementPolicies : undefined)
-  // One that is paused by an empty list may be resumed by any other, and must still know then what to keep.
+  // An empty list pauses the object. Another list may resume it later, so deletionPolicy must stay.
   const orphans = deletionPolicy === 'Orphan' && managementPolicies?.length !== 0
   if (old === undefined && !orphans) return undefined
   const stated = old === undefined && !managementPolicies ? ['*'] : namesOf(spec)
@@ -180,13 +185,13 @@ export function migratePolicies<T extends KubeObject>(object: T): T | undefined 
   return { ...object, spec: { ...rest, managementPolicies: names } }
 }
 
-/** What a list of policies means beside a deletionPolicy, which nobody needs to say any more then. */
+/** Merges a deletionPolicy into a list of policies: Orphan removes Delete. */
 export function withoutDelete(names: readonly string[], deletionPolicy: string | undefined): readonly string[] {
   if (deletionPolicy !== 'Orphan') return names
   return names.includes('*') ? allButDelete : names.filter((name) => name !== 'Delete')
 }
 
-/** The names as messages show them: always in the same order, so that a message is not news each time. */
+/** Formats the names in a fixed order, so that repeated messages are identical. */
 export function listOf(names: readonly string[]): string {
   return `[${[...names].sort().join(' ')}]`
 }

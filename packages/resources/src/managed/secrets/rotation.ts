@@ -4,10 +4,9 @@ import { annotationOf, annotations } from '../../metadata/metadata.js'
 import type { Reconciliation, Values } from '../reconciliation.js'
 
 /**
- * Notices that the value behind a `<field>SecretRef` changed. Values cannot be
- * compared with what the provider has, and no digest of one is stored, since
- * short passwords can be guessed from it. What is noted on the object is which
- * revision of which Secret the provider was given.
+ * Detects changes of the value behind a `<field>SecretRef`. Values cannot be compared with those of the provider.
+ * Digests are not stored, because short passwords can be guessed from them. The object records which revision of
+ * which Secret the provider received.
  */
 
 /** A value that was read from a Secret for a field of forProvider. */
@@ -15,24 +14,24 @@ export interface GivenSecret {
   readonly path: readonly string[]
   /** Namespace and name of the Secret. */
   readonly secret: string
-  /** Its uid and resourceVersion. */
+  /** The uid and resourceVersion of the Secret. */
   readonly revision: string
   readonly value: string
 }
 
-/** Dies with the process: what it digests is compared only within one. */
+/** A key that exists only in this process, because digests are compared only within it. */
 const processKey = randomBytes(32)
 
 const digestOf = ({ value }: GivenSecret): string => createHmac('sha256', processKey).update(value).digest('base64')
 
-/** The fields whose value the provider does not have yet, as far as anybody knows. Nobody sees the values. */
+/** Returns the fields whose value the provider is not known to have. The values themselves are not included. */
 export function rotatedSecrets(reconciliation: Reconciliation): readonly Difference[] {
   if (!reconciliation.given?.size) return []
   const noted = notedRevisions(reconciliation)
   const { sent } = reconciliation.state
   return (
     minded(reconciliation)
-      // Who may not change it has nothing to learn from not knowing.
+      // Without permission to update, an unrecorded revision is not a difference.
       .filter(([name]) => noted[name] !== undefined || reconciliation.policies.may.update)
       .filter(([name, given]) => noted[name] !== given.revision && sent?.get(name) !== digestOf(given))
       .map(([name, { secret }]) => ({
@@ -43,7 +42,7 @@ export function rotatedSecrets(reconciliation: Reconciliation): readonly Differe
   )
 }
 
-/** What an update is told, with the values that changed. */
+/** Adds the changed sensitive values to the values of an update. */
 export function withRotated(reconciliation: Reconciliation, changed: Values, rotated: readonly Difference[]): Values {
   return rotated.reduce<Values>((values, { path }) => {
     const given = reconciliation.given?.get(path)
@@ -51,7 +50,10 @@ export function withRotated(reconciliation: Reconciliation, changed: Values, rot
   }, changed)
 }
 
-/** The provider has been given the values of this turn. What to note of it, if that is news. */
+/**
+ * Records that the provider received the values of this reconciliation. Returns the annotation to write, if it
+ * changes.
+ */
 export function noteGiven(reconciliation: Reconciliation): Readonly<Record<string, string>> {
   if (!reconciliation.given?.size) return {}
   const fields = minded(reconciliation)
@@ -62,7 +64,7 @@ export function noteGiven(reconciliation: Reconciliation): Readonly<Record<strin
   return { [annotations.secretRevisions]: JSON.stringify({ ...noted, ...revisions }) }
 }
 
-/** Fields that an update may set. */
+/** Returns the fields that an update may set. */
 function minded(reconciliation: Reconciliation): readonly (readonly [string, GivenSecret])[] {
   const ignored = reconciliation.runtime.features.ignoreChanges ? (reconciliation.spec.ignoreChanges ?? []) : []
   return [...(reconciliation.given ?? [])].filter(
@@ -75,7 +77,7 @@ function notedRevisions({ managed }: Reconciliation): Readonly<Record<string, st
     const noted: unknown = JSON.parse(annotationOf(managed, annotations.secretRevisions) || '{}')
     return typeof noted === 'object' && noted !== null ? (noted as Record<string, string>) : {}
   } catch {
-    // Somebody's hand was in it: then it is not known what the provider has.
+    // The annotation was edited and is invalid, so the values that the provider has are unknown.
     return {}
   }
 }

@@ -23,9 +23,8 @@ interface SecretKeyRef {
 }
 
 /**
- * forProvider with the values that its secret references name. The values
- * exist only here and in the provider's functions; the turn remembers them, so
- * that no message shows one.
+ * Returns forProvider with the values from its secret references. The values exist only here and in the provider's
+ * functions. The reconciliation redacts them in all messages.
  */
 export async function withSensitiveValues(reconciliation: Reconciliation, forProvider: Values): Promise<Values> {
   let filled = forProvider
@@ -39,13 +38,13 @@ export async function withSensitiveValues(reconciliation: Reconciliation, forPro
     reconciliation.runtime.secretUsers.add(secret, reconciliation.managed)
     const read = await readSecretValue(reconciliation.runtime.client, key, reconciliation.signal)
     const value = read?.value
-    // Who deletes the Secret along with the object must not be left with an object that cannot go.
+    // A user may delete the Secret together with the object. The object must still be deletable.
     if (value === undefined && isDeleted(reconciliation.managed)) continue
     if (value === undefined)
       throw new Error(`no key ${key.key} in Secret ${key.namespace}/${key.name} for ${path.join('.')}`)
     reconciliation.secrets.addValue(value)
     reconciliation.revisions!.set(path.join('.'), read!.revision)
-    // What only initProvider names is for the creation alone.
+    // References only in initProvider apply to the creation only.
     if (at(reconciliation.forProvider, refPath))
       reconciliation.given!.set(path.join('.'), { path, secret, revision: read!.revision, value })
     filled = set(filled, path, value)
@@ -53,7 +52,7 @@ export async function withSensitiveValues(reconciliation: Reconciliation, forPro
   return await withKeptValues(reconciliation, filled)
 }
 
-/** What was made up for the creation is kept in the connection Secret, and is what the other calls are given. */
+/** Adds generated values, which are stored in the connection Secret, for calls after the creation. */
 async function withKeptValues(reconciliation: Reconciliation, forProvider: Values): Promise<Values> {
   const key = connectionSecretOf(reconciliation.managed)
   const missing = key ? generatedFields(reconciliation, forProvider) : []
@@ -72,7 +71,7 @@ async function withKeptValues(reconciliation: Reconciliation, forProvider: Value
   return filled
 }
 
-/** Sensitive fields that must have a value and that nobody gave one. */
+/** Returns the required sensitive fields without a value. */
 function generatedFields({ runtime }: Reconciliation, forProvider: Values): readonly FoundNode[] {
   return runtime.sensitiveFields.filter(
     ({ path, node }) =>
@@ -85,8 +84,8 @@ function generatedFields({ runtime }: Reconciliation, forProvider: Values): read
 }
 
 /**
- * Learns all secrets of the object before something of unknown content is told
- * of: a provider's error may quote what another call, or another process, gave it.
+ * Reads all secrets of the object, so that they are redacted. A provider error may contain values from another call
+ * or process.
  */
 export async function learnSecrets(reconciliation: Reconciliation): Promise<void> {
   const { runtime, managed, secrets } = reconciliation
@@ -96,7 +95,7 @@ export async function learnSecrets(reconciliation: Reconciliation): Promise<void
       const { data = {} } = await runtime.client.get<Secret>(secretType, key, { signal })
       return Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()] as const)
     } catch {
-      // Whatever keeps us from reading it is told of by the step that needed it.
+      // The step that needs the Secret reports the failure.
       return []
     }
   }
@@ -115,9 +114,8 @@ export async function learnSecrets(reconciliation: Reconciliation): Promise<void
 }
 
 /**
- * Makes up the required sensitive values that nobody gave (MR9). They are in
- * the connection Secret before the create that uses them: a crash in between
- * must not make a resource whose password nobody knows.
+ * Generates required sensitive values that are not set (MR9). They are stored in the connection Secret before the
+ * create, so that a crash cannot leave a resource with an unknown password.
  */
 export async function withGeneratedValues(reconciliation: Reconciliation, forProvider: Values): Promise<Values> {
   let filled = forProvider
@@ -142,10 +140,10 @@ export async function withGeneratedValues(reconciliation: Reconciliation, forPro
   return filled
 }
 
-/** What stands for a value that is made up only when it is needed. */
+/** The placeholder of a value that is generated when it is needed. */
 export const GENERATED = '(generated)'
 
-/** The same with words in place of what is made up, for those who only want to know of it. */
+/** Returns forProvider with placeholders for generated values, for plans and approvals. */
 export function withPlaceholders(reconciliation: Reconciliation, forProvider: Values): Values {
   return generatedFields(reconciliation, forProvider).reduce(
     (filled, { path }) => set(filled, path, GENERATED),
@@ -157,7 +155,7 @@ function made({ runtime }: Reconciliation, length: number): string {
   return Array.from({ length }, () => letters[runtime.random(letters.length)]).join('')
 }
 
-/** Adds connection details to the object's Secret, if it wants one. */
+/** Adds connection details to the Secret of the object, if it has one. */
 export async function publish(
   reconciliation: Reconciliation,
   details: ConnectionDetails,
@@ -171,7 +169,7 @@ export async function publish(
   )
 }
 
-/** The Secret that connection details go to. A namespaced object's is in its own namespace. */
+/** Returns the Secret for connection details. A namespaced object defaults to its own namespace. */
 export function connectionSecretOf(managed: KubeObject): { name: string; namespace: string } | undefined {
   const spec = managed['spec'] as { writeConnectionSecretToRef?: { name: string; namespace?: string } } | undefined
   const ref = spec?.writeConnectionSecretToRef

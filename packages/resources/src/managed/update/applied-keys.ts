@@ -4,18 +4,18 @@ import { annotationOf, annotations } from '../../metadata/metadata.js'
 import type { Reconciliation, Values } from '../reconciliation.js'
 
 /**
- * Which keys of shared maps are ours. A tag that the spec names no longer can
- * only be told from somebody else's by having been noted when we set it.
+ * Tracks the keys of shared maps that the control plane set. A key that the spec no longer contains could otherwise
+ * not be distinguished from a key of another owner.
  */
 
-/** A key that we set and that the spec names no longer. */
+/** A key that the control plane set and that the spec no longer contains. */
 export interface RemovedKey extends Difference {
-  /** The map's path below forProvider. */
+  /** The path of the map below forProvider. */
   readonly map: string
   readonly key: string
 }
 
-/** The keys that are on the external resource only because we put them there. */
+/** Returns the keys that the external resource has only because the control plane set them. */
 export function removedKeys(reconciliation: Reconciliation, observed: Values): readonly RemovedKey[] {
   if (reconciliation.runtime.sharedMaps.length === 0) return []
   const noted = notedKeys(reconciliation)
@@ -35,7 +35,7 @@ export function removedKeys(reconciliation: Reconciliation, observed: Values): r
     : removed
 }
 
-/** By map, for an update. */
+/** Groups the keys by map, for an update. */
 export function byMap(removed: readonly RemovedKey[]): Readonly<Record<string, readonly string[]>> {
   const keys: Record<string, string[]> = {}
   for (const { map, key } of removed) {
@@ -45,7 +45,10 @@ export function byMap(removed: readonly RemovedKey[]): Readonly<Record<string, r
   return keys
 }
 
-/** The external resource has the keys of the spec. What to note of it, if that is news. `observed` may hold keys that were left. */
+/**
+ * Returns the annotation to write after the keys of the spec were applied, if it changes. `observed` may contain
+ * ignored keys.
+ */
 export function noteKeys(reconciliation: Reconciliation, observed: Values = {}): Readonly<Record<string, string>> {
   if (reconciliation.runtime.sharedMaps.length === 0) return {}
   const noted = notedKeys(reconciliation)
@@ -53,7 +56,7 @@ export function noteKeys(reconciliation: Reconciliation, observed: Values = {}):
   for (const { path } of reconciliation.runtime.sharedMaps) {
     const map = path.join('.')
     const named = Object.keys(mapAt(reconciliation.forProvider, path))
-    // What is ignored today may be ours to remove tomorrow.
+    // A key that is ignored now may have to be removed later.
     const left = (noted[map] ?? []).filter((key) => {
       const at = formatFieldPath([...path, key].map((field) => ({ field })))
       return getOwn(mapAt(observed, path), key) !== undefined && isIgnored(reconciliation, observed, [map, at])
@@ -66,7 +69,7 @@ export function noteKeys(reconciliation: Reconciliation, observed: Values = {}):
   return text === held ? {} : { [annotations.appliedKeys]: text }
 }
 
-/** initProvider may name it, too: then it was meant to stay. */
+/** A key in initProvider is meant to stay as well. */
 function isNamed(reconciliation: Reconciliation, path: readonly string[], key: string): boolean {
   return [reconciliation.forProvider, reconciliation.initProvider ?? {}].some(
     (values) => getOwn(mapAt(values, path), key) !== undefined,
@@ -99,7 +102,8 @@ function notedKeys({ managed }: Reconciliation): Readonly<Record<string, readonl
       Object.entries(noted).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
     )
   } catch {
-    // Somebody's hand was in it: then nothing is known to be ours, and nothing is removed.
+    // The annotation was edited and is invalid, so no key is known to be set by the control plane and none is
+    // removed.
     return {}
   }
 }

@@ -3,22 +3,22 @@ import type { Difference } from '../../definition/external.js'
 import type { Reconciliation } from '../reconciliation.js'
 
 /**
- * Notices update loops: the same difference remains although updates were sent for it. Either the provider does not apply
- * them, or something else reverts them. Further updates are sent at growing intervals.
+ * Detects update loops: the same difference remains although updates were sent for it. Either the provider does not
+ * apply them, or something else reverts them. Further updates are sent at growing intervals.
  */
 
-/** The updates that were sent in a row for one difference. */
+/** Consecutive updates for one difference. */
 export interface Corrections {
-  /** A digest of the generation and the differences: values may be secret. */
+  /** A digest of the generation and the differences, because values may be secret. */
   readonly difference: string
   readonly sent: number
-  /** When the last one was counted. */
+  /** The time when the last update was counted. */
   readonly at: number
 }
 
-/** The number of updates without effect that is an update loop. */
+/** The number of updates without effect that counts as an update loop. */
 const UPDATES_OF_A_LOOP = 3
-/** The longest time between two updates, in poll intervals. */
+/** The maximum time between two updates of a loop, in poll intervals. */
 const MAX_INTERVALS = 16
 
 function digestOf({ managed }: Reconciliation, differences: readonly Difference[]): string {
@@ -28,7 +28,7 @@ function digestOf({ managed }: Reconciliation, differences: readonly Difference[
     .digest('base64')
 }
 
-/** How many updates were sent for exactly this difference and this spec. */
+/** Returns the number of updates for exactly this difference and this spec. */
 function sentFor(reconciliation: Reconciliation, differences: readonly Difference[]): number {
   const { corrections } = reconciliation.state
   return corrections?.difference === digestOf(reconciliation, differences) ? corrections.sent : 0
@@ -36,13 +36,13 @@ function sentFor(reconciliation: Reconciliation, differences: readonly Differenc
 
 const intervalOf = ({ runtime }: Reconciliation): number => Math.max(runtime.pollSeconds, 1) * 1000
 
-/** The number of updates without effect, once there are enough of them for a loop. */
+/** Returns the number of updates without effect; undefined if there are too few for a loop. */
 export function loopOf(reconciliation: Reconciliation, differences: readonly Difference[]): number | undefined {
   const sent = sentFor(reconciliation, differences)
   return sent >= UPDATES_OF_A_LOOP ? sent : undefined
 }
 
-/** Is it too early for the next update of a loop? A request to reconcile now is always granted. */
+/** Reports whether it is too early for the next update of a loop. A request to reconcile is never delayed. */
 export function isBackingOff(reconciliation: Reconciliation, differences: readonly Difference[]): boolean {
   const sent = loopOf(reconciliation, differences)
   if (sent === undefined || reconciliation.request !== undefined) return false
@@ -53,8 +53,8 @@ export function isBackingOff(reconciliation: Reconciliation, differences: readon
 }
 
 /**
- * Counts an update that was sent. While the resource is not ready, a change may still be in progress and it is polled more
- * often: then at most one update in each poll interval counts.
+ * Counts an update that was sent. While the resource is not ready, a change may still be in progress and polls are
+ * more frequent. Then at most one update in each poll interval counts.
  */
 export function noteCorrection(
   reconciliation: Reconciliation,

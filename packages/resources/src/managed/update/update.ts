@@ -19,7 +19,7 @@ import { connectionSecretOf, publish } from '../secrets/secrets.js'
 import { byMap, noteKeys } from './applied-keys.js'
 import { isBackingOff, loopOf, noteCorrection } from './update-loop.js'
 
-/** The external resource is there and wanted: note it, fill in what was left open, correct it, report. */
+/** Handles an external resource that exists and is wanted: records it, late-initializes, updates and reports. */
 export async function converge(gathered: Gathered, decision: Decision): Promise<Next> {
   const { reconciliation, observed, fill, facts } = gathered
   if (!observed.exists) throw new Error('only what exists can settle')
@@ -47,7 +47,7 @@ export async function converge(gathered: Gathered, decision: Decision): Promise<
   return reconciliation.poll()
 }
 
-/** A new value in a Secret is a change by the user, too. */
+/** A new value in a Secret counts as a change by the user. */
 function isChangedByUser({ reconciliation, rotated }: Gathered, { differences }: Decision): boolean {
   return !reconciliation.alreadyReported || (rotated.length > 0 && rotated.length === differences.length)
 }
@@ -59,8 +59,8 @@ async function noteApplied(gathered: Gathered): Promise<void> {
 }
 
 /**
- * What is to be noted of what the provider was given, if that is news. Only once it has it: if we die before this, it is
- * told again, which does no harm.
+ * Returns the annotations to write after the provider received the values, if they change. After a crash before the
+ * write, the update is sent again, which is harmless.
  */
 function notesOfApplied({ reconciliation, observed }: Gathered): Readonly<Record<string, string>> | undefined {
   if (!reconciliation.policies.may.update) return undefined
@@ -73,7 +73,7 @@ function notesOfApplied({ reconciliation, observed }: Gathered): Readonly<Record
   return isEmpty(notes) ? undefined : notes
 }
 
-/** What an update is told, beside whom it is about. */
+/** Returns the parameters of an update call. */
 function updateCall(
   { reconciliation, observed, desired, rotated, removed }: Gathered,
   differences: readonly Difference[],
@@ -93,7 +93,7 @@ function updateCall(
   }
 }
 
-/** False when the provider counts its requests and sent none that changes anything. */
+/** Returns false if the provider counts its requests and sent none that changes anything. */
 async function update({ reconciliation, client }: Gathered, call: ReturnType<typeof updateCall>): Promise<boolean> {
   const { kind } = reconciliation.runtime
   const { differences } = call
