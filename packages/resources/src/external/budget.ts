@@ -1,27 +1,28 @@
 import { type Clock, findInChain } from '@crosstie/kube'
 import { ThrottledError } from '../definition/external.js'
 
-/** How much may be asked of a provider with one set of credentials. */
+/** The limit of provider calls for one set of credentials. */
 export interface Budget {
   /**
-   * Resolves when a call may be made; undefined when it may be made at once. Fair: first come, first served. Whoever
-   * has patience for less than that takes is sent away with an OutOfBudgetError, and told when to come again.
+   * Resolves when a call may be sent; returns undefined if it may be sent at once. Callers are served in order.
+   * Rejects with an OutOfBudgetError, which contains the time to retry, if the wait would exceed `patienceMs`.
    */
   take(signal?: AbortSignal, patienceMs?: number): Promise<void> | undefined
-  /** What came of a call: being throttled halves the pace, success slowly restores it. */
+  /** Records the result of a call. A throttled call halves the rate, and each success raises it again slowly. */
   note(error?: unknown): void
 }
 
+/** The budgets of all sets of credentials. */
 export interface Budgets {
   of(credentials: string): Budget
 }
 
-/** No call can be made soon: what waits for it should not keep others from working meanwhile. */
+/** The budget does not permit a call soon. The caller should retry later and not block other work in the meantime. */
 export class OutOfBudgetError extends Error {
   override readonly name = 'OutOfBudgetError'
 
   constructor(
-    /** When it is worth to ask again. */
+    /** The number of seconds after which to retry. */
     readonly seconds: number,
   ) {
     super('the budget of the credentials is used up')
@@ -30,19 +31,21 @@ export class OutOfBudgetError extends Error {
 
 const free: Budget = { take: () => undefined, note: () => {} }
 
+/** Budgets without limits. */
 export const unlimited: Budgets = { of: () => free }
 
+/** Options of `budgets`. */
 export interface BudgetOptions {
-  /** Calls a second when the provider does not complain. */
+  /** The number of calls per second without throttling. */
   readonly perSecond: number
-  /** Calls that may be made at once after a quiet time. */
+  /** The number of calls that may be sent at once after an idle period. */
   readonly burst: number
   readonly clock: Clock
-  /** Waits; handed in so that tests own time. */
+  /** Waits. Tests replace it to control time. */
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** One token bucket for each set of credentials, that adapts to throttling answers. */
+/** Returns one token bucket for each set of credentials. The buckets adapt to throttling responses. */
 export function budgets(options: BudgetOptions): Budgets {
   const known = new Map<string, Budget>()
   return {
@@ -60,7 +63,7 @@ export function budgets(options: BudgetOptions): Budgets {
 const SLOWEST = 1 / 64
 const RECOVERY = 1.02
 
-/** Pace multiplies by a half when throttled and grows back by a fiftieth with each success. */
+/** Halves its rate when throttled and raises it by a fiftieth with each success. */
 class TokenBucket implements Budget {
   readonly #options: BudgetOptions
   #tokens: number
@@ -69,7 +72,7 @@ class TokenBucket implements Budget {
   #closedUntil = 0
   #line: Promise<void> = Promise.resolve()
   #inLine = 0
-  /** When the last of those who were sent away, by their patience, may come again. */
+  /** The next free retry time of rejected callers, by their patience. */
   readonly #promised = new Map<number, number>()
 
   constructor(options: BudgetOptions) {
@@ -89,7 +92,7 @@ class TokenBucket implements Budget {
     this.#inLine++
     const until = clock.now() + patienceMs
     const reconciliation = this.#line.then(() => this.#wait(signal, until, patienceMs)).finally(() => this.#inLine--)
-    // One who gave up waiting must not hold up those behind.
+    // A caller that gave up must not block the callers behind it.
     this.#line = reconciliation.catch(() => {})
     return reconciliation
   }
@@ -106,8 +109,8 @@ class TokenBucket implements Budget {
   }
 
   /**
-   * Those who are sent away come again one after the other, at the pace of a provider that does not complain: sooner
-   * would be for nothing, and later than they could be served.
+   * Rejects a caller with a retry time. Retry times are spread at the rate without throttling: earlier retries
+   * would be rejected again, and later ones would waste budget.
    */
   #sendAway(patienceMs: number): OutOfBudgetError {
     const { clock, perSecond } = this.#options
@@ -117,7 +120,7 @@ class TokenBucket implements Budget {
     return new OutOfBudgetError((next - now) / 1000)
   }
 
-  /** Milliseconds until the next call may be made. */
+  /** Returns the milliseconds until the next call may be sent. */
   #waitFor(): number {
     const now = this.#options.clock.now()
     const perSecond = this.#options.perSecond * this.#pace
@@ -141,7 +144,7 @@ class TokenBucket implements Budget {
   }
 }
 
-/** A ThrottledError, or what the SDKs of the large clouds throw in its place. */
+/** Recognizes a ThrottledError and the corresponding errors of the SDKs of large clouds. */
 function isThrottled(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (/throttl|toomanyrequests|requestlimitexceeded|slowdown/i.test(e.name)) return true

@@ -1,12 +1,12 @@
 import type { Clock } from '@crosstie/kube'
 import type { Listed } from '../definition/external.js'
 
-/** From how many objects on one list call is cheaper than looking at each. */
+/** The number of objects from which one list call is cheaper than single observations. */
 const WORTH_IT = 3
 
 /**
- * Observes many external resources by one list call. What it tells may be a
- * little old: good enough to see that all is well, never to act on.
+ * Observes many external resources with one list call. The result may be slightly stale. It is sufficient to
+ * confirm that a resource is in sync, but not to act on.
  */
 export class Listing {
   readonly #clock: Clock
@@ -19,7 +19,7 @@ export class Listing {
     this.#freshMilliseconds = freshSeconds * 1000
   }
 
-  /** One more object has its resource on this list. */
+  /** Registers an object whose resource is on this list. */
   expect(place: string, asker: string): void {
     let askers = this.#askers.get(place)
     if (!askers) {
@@ -30,8 +30,8 @@ export class Listing {
   }
 
   /**
-   * The resource of this name as last listed, after `since` at the earliest;
-   * undefined when it was not on the list or a list is not worth it.
+   * Returns the resource with this name from a list that started at `since` or later. Undefined if the resource is
+   * not on the list, or if there are too few objects for a list call.
    */
   async find(
     place: string,
@@ -42,7 +42,7 @@ export class Listing {
     if ((this.#askers.get(place)?.size ?? 0) < WORTH_IT) return undefined
     const now = this.#clock.now()
     let page = this.#pages.get(place)
-    // One from the future was made before the clock was set back.
+    // A start time in the future was recorded before the clock was set back.
     const old = !page || Math.abs(now - page.begun) > this.#freshMilliseconds
     if (!page || old || page.begun < since) {
       const found = list().then((items) => new Map(items.map((item) => [item.externalName ?? '', item])))
@@ -53,7 +53,7 @@ export class Listing {
     return (await page.found).get(externalName)
   }
 
-  /** How many objects are expected on all lists together. */
+  /** The number of registered objects on all lists. */
   get size(): number {
     return [...this.#askers.values()].reduce((sum, askers) => sum + askers.size, 0)
   }

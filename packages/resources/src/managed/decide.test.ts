@@ -116,7 +116,7 @@ for (const [name, { because, given, want, calls = '', suppressed = '' }] of Obje
   })
 }
 
-// Sixteen booleans make 65,536 situations, so we try them all rather than a sample.
+// Sixteen booleans give 65,536 situations, so this test runs all of them instead of a sample.
 test('NeverActsWithoutLeave', () => {
   for (let bits = 0; bits < 1 << 16; bits++) {
     const bit = (n: number) => (bits & (1 << n)) !== 0
@@ -138,7 +138,7 @@ test('NeverActsWithoutLeave', () => {
     }
     const { calls, do: act, lateInitialize } = decide(facts)
     const situation = JSON.stringify(facts)
-    // To learn the name of what is to be deleted is part of deleting it.
+    // A create that returns the name of a resource to delete is part of the deletion.
     if (calls.includes('Create')) assert.ok(facts.deleted ? may.delete : may.create, situation)
     if (calls.includes('Create')) assert.ok(!facts.exists, situation)
     if (calls.includes('Update')) assert.ok(may.update && facts.exists && !facts.upToDate && !facts.deleted, situation)

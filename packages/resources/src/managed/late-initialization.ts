@@ -11,7 +11,6 @@ export const lateInitManager = 'managed.crossplane.io/late-initializer'
 /** Fills empty fields of forProvider with values that the provider chose. */
 export async function lateInitialize(reconciliation: Reconciliation, fill: Values): Promise<void> {
   const failure = { reason: 'CannotUpdateManagedResource', prefix: 'cannot update managed resource: ' }
-  // Report conflicts as well.
   await step({ ...failure, evenConflicts: true }, async () => {
     reconciliation.managed = await applyOwn(reconciliation, lateInitManager, { forProvider: fill })
   })

@@ -62,7 +62,7 @@ class Setting {
     })
   }
 
-  /** As a user would edit it. */
+  /** Edits the spec as a user. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
   edit(change: (spec: any) => unknown, name = 'a'): void {
     const object = this.object(name)
@@ -340,7 +340,7 @@ test('INI4 a tag that the spec names no longer is removed, and those of others s
     'team',
   ])
   assert.equal(set.cloud.calls.update, 1)
-  // Somebody else's from now on.
+  // Another owner sets this tag.
   set.cloud.meddle(set.only.name, {}, { cost: 'theirs' })
   await set.settle()
   assert.equal(set.only.tags['cost'], 'theirs')
@@ -645,7 +645,7 @@ interface UseCase {
   readonly outside: { values?: Readonly<Record<string, unknown>>; tags?: Readonly<Record<string, string>> }
 }
 
-/** The cases that ignoring changes was designed for, each by the field of ours that stands for it. */
+/** The use cases of ignoreChanges, each with a corresponding field of the test kind. */
 const useCases: Record<string, UseCase> = {
   'AutoScalingGroup desiredCapacity, scaled by the autoscaler': {
     spec: { managementPolicies: without('LateInitialize'), forProvider: { scaling: { min: 1 } } },

@@ -6,8 +6,8 @@ export interface ObjectIndex {
 }
 
 /**
- * The one owner of what a process remembers about objects. `drop` removes the state of an object and its entries in every
- * index. Controllers call it when an object no longer exists, regardless of its finalizers.
+ * Owns the in-memory state of objects. `drop` removes the state of an object and its entries in every index.
+ * Controllers call it when an object no longer exists, regardless of its finalizers.
  */
 export class ObjectMemory<State> {
   readonly #states = new Map<string, State>()
@@ -19,7 +19,7 @@ export class ObjectMemory<State> {
     this.#indexes = indexes.filter((index) => index !== undefined)
   }
 
-  /** Returns the state of the object, and creates it on first use. */
+  /** Returns the state of the object. Creates it on first use. */
   of({ metadata: { uid = '' } }: KubeObject): State {
     let state = this.#states.get(uid)
     if (state === undefined) {

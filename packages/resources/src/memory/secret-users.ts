@@ -1,11 +1,11 @@
 import type { KubeObject, ObjectKey } from '@crosstie/kube'
 
-/** Which objects have read which Secrets, so that they are woken when those change or appear. */
+/** Tracks which objects have read which Secrets, so that they are reconciled when those change or appear. */
 export class SecretUsers {
   readonly #users = new Map<string, Map<string, ObjectKey>>()
   readonly #secrets = new Map<string, Set<string>>()
 
-  /** `secret` is namespace and name. */
+  /** Records that the object read `secret`, which is `<namespace>/<name>`. */
   add(secret: string, { metadata: { uid = '', name = '', namespace } }: KubeObject): void {
     const users = this.#users.get(secret) ?? new Map<string, ObjectKey>()
     if (users.has(uid)) return

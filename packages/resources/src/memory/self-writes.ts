@@ -1,9 +1,9 @@
 import type { KubeObject } from '@crosstie/kube'
 
-/** Changes that never come back, since a watch was interrupted, are forgotten past so many. */
+/** The maximum number of remembered writes. Watch events that never arrive, after an interrupted watch, are dropped. */
 const REMEMBERED = 10_000
 
-/** Which revisions of objects we made ourselves: between those and the ones before is nothing that we do not know. */
+/** Tracks the revisions of objects that this process wrote. Their watch events contain nothing new. */
 export class SelfWrites {
   readonly #revisions = new Set<string>()
 
@@ -13,7 +13,7 @@ export class SelfWrites {
     if (this.#revisions.size > REMEMBERED) this.#revisions.delete(this.#revisions.values().next().value!)
   }
 
-  /** True once for each write. */
+  /** Returns true once for each write. */
   take({ metadata: { uid, resourceVersion } }: KubeObject): boolean {
     return this.#revisions.delete(`${uid} ${resourceVersion}`)
   }

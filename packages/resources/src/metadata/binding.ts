@@ -1,10 +1,11 @@
 import { type GroupVersionKind, type KubeObject, type ObjectKey, parseApiVersion } from '@crosstie/kube'
 
-/** The words that claims, classes, aggregates and what is offered to them say about each other. */
+/** Metadata and spec fields that claims, classes, aggregates and bindable resources use to refer to each other. */
 
-/** How far an offer and who asks for it have come together. */
+/** The binding phase of a claim or of a bindable resource. */
 export type Phase = 'Unbindable' | 'Unbound' | 'Bound' | 'Released'
 
+/** A reference to an object. All fields are optional. */
 export interface Reference {
   readonly apiVersion?: string
   readonly kind?: string
@@ -13,6 +14,7 @@ export interface Reference {
   readonly uid?: string
 }
 
+/** The spec fields that all claims share. */
 export interface ClaimSpec {
   readonly classRef?: Reference
   readonly classSelector?: { readonly matchLabels?: Readonly<Record<string, string>> }
@@ -20,46 +22,56 @@ export interface ClaimSpec {
   readonly writeConnectionSecretToRef?: { readonly name: string }
 }
 
-/** What may meet a claim: a managed resource, or an aggregate of them. */
+/** The spec fields that a claim can bind to: those of a managed resource or an aggregate. */
 export interface BindableSpec {
   readonly claimRef?: Reference
   readonly classRef?: Reference
   readonly aggregateRef?: Reference
   readonly reclaimPolicy?: 'Delete' | 'Retain'
   readonly writeConnectionSecretToRef?: { readonly name: string; readonly namespace: string }
-  /** As aggregates spell it. */
+  /** The spelling that aggregates use. */
   readonly writeConnectionSecretsToRef?: { readonly name: string; readonly namespace: string }
 }
 
+/** Annotations of claims, classes and resources that are provisioned for claims. */
 export const claimAnnotations = {
   defaultClass: 'resourceclass.crossplane.io/is-default-class',
   namePrefix: 'crossplane.io/external-name-prefix',
   nameSuffix: 'crossplane.io/external-name-suffix',
   secretPrefix: 'aggregation.crossplane.io/connection-secret-prefix',
   /**
-   * On what was made for a claim that has not taken note of it yet. Nobody acts
-   * on it until then: if the claim is gone by now, it is taken away unused.
+   * Marks a resource that was provisioned for a claim and that the claim does not reference yet. Controllers ignore
+   * it until then. If the claim no longer exists, the resource is deleted unused.
    */
   provisioning: 'resourceclaim.crossplane.io/provisioning',
 } as const
 
+/** Labels that identify the claim of a resource. */
 export const claimLabels = {
   namespace: 'resourceclaim.crossplane.io/namespace',
   name: 'resourceclaim.crossplane.io/name',
   uid: 'resourceclaim.crossplane.io/uid',
 } as const
 
+/** The finalizer of claims. */
 export const claimFinalizer = 'finalizer.resourceclaim.crossplane.io'
+/** The finalizer of aggregates. */
 export const aggregateFinalizer = 'finalizer.aggregateresource.crossplane.io'
 
-/** Owns what the control plane writes into the spec of a claim, so that those who apply claims do not fight over it. */
+/**
+ * The field manager of fields that the control plane writes into the spec of a claim. It prevents conflicts with
+ * users who apply claims.
+ */
 export const bindingManager = 'claim.crossplane.io/binding'
 
+/** Returns the spec of an object; empty if it does not have one. */
 export const specOf = <T>(object: KubeObject): T => (object['spec'] ?? {}) as T
 
+/** Returns the binding phase of an object, if it has one. */
 export const phaseOf = (object: KubeObject): Phase | undefined =>
   (object['status'] as { bindingPhase?: Phase } | undefined)?.bindingPhase
 
+/** Returns a reference to the object. */
 export function referenceTo(object: KubeObject): Reference & { readonly name: string } {
   const { name, namespace, uid } = object.metadata
   return {
@@ -71,7 +83,7 @@ export function referenceTo(object: KubeObject): Reference & { readonly name: st
   }
 }
 
-/** Does the reference name an object of this kind, in whatever version? */
+/** Reports whether the reference names an object of this kind, in any version. */
 export function refersTo(
   { apiVersion = '', kind }: Reference,
   type: Pick<GroupVersionKind, 'group' | 'kind'>,
@@ -79,21 +91,23 @@ export function refersTo(
   return kind === type.kind && parseApiVersion(apiVersion)?.group === type.group
 }
 
+/** Returns the key of the object. */
 export const keyOf = ({ metadata: { namespace, name } }: KubeObject): ObjectKey => ({
   name: name!,
   ...(namespace ? { namespace } : {}),
 })
 
-/** `SQLServer default-sql-d82nd`: how people are told of an object. */
+/** Formats an object for messages, for example `SQLServer default-sql-d82nd`. */
 export const describeObject = ({ kind, metadata }: KubeObject): string =>
   `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ''}${metadata.name}`
 
+/** Formats a reference for messages. */
 export const describeReference = ({ kind, namespace, name }: Reference): string =>
   `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 
 const SHOWN = 5
 
-/** The first few of what may be many, for people. */
+/** Joins the first five names for messages, with the number of further names. */
 export function firstOf(names: readonly string[]): string {
   const more = names.length - SHOWN
   return more > 0 ? `${names.slice(0, SHOWN).join(', ')} and ${more} more` : names.join(', ')

@@ -1,6 +1,6 @@
 import { isObject, type KubeObject, type ObjectMeta, type OwnerReference, parseGoDuration } from '@crosstie/kube'
 
-/** What a managed resource says in its metadata. */
+/** Annotations of managed resources. */
 
 export const annotations = {
   externalName: 'crossplane.io/external-name',
@@ -10,15 +10,15 @@ export const annotations = {
   createPending: 'crossplane.io/external-create-pending',
   createSucceeded: 'crossplane.io/external-create-succeeded',
   createFailed: 'crossplane.io/external-create-failed',
-  /** What creates asked for of which nobody knows yet how they ended. */
+  /** The requests of creates whose result is unknown. */
   asked: 'crosstie.io/create-asked',
-  /** Who began a create that may be repeated, and when. */
+  /** The processes that started an idempotent create, with the time. */
   creating: 'crosstie.io/creating',
-  /** Which revisions of Secrets the external resource has the values of. */
+  /** The Secret revisions whose values the external resource has. */
   secretRevisions: 'crosstie.io/secret-revisions',
-  /** Which keys of shared maps we set. */
+  /** The keys of shared maps that the control plane set. */
   appliedKeys: 'crosstie.io/applied-keys',
-  /** "required": nothing is done to the external resource that nobody approved. */
+  /** "required" means that changes of the external resource need approval. */
   approval: 'crossplane.io/approval',
   /** The digest of the plan that may be executed. */
   approvedPlan: 'crossplane.io/approved-plan',
@@ -26,18 +26,21 @@ export const annotations = {
   executedPlan: 'crosstie.io/executed-plan',
 } as const
 
+/** The finalizer of managed resources. */
 export const finalizer = 'finalizer.managedresource.crossplane.io'
 
+/** Returns the value of an annotation; empty if it is absent. */
 export function annotationOf(object: KubeObject, name: string): string {
   return object.metadata.annotations?.[name] ?? ''
 }
 
+/** Returns the external name in the annotation; empty if it is absent. */
 export const externalNameOf = (object: KubeObject): string => annotationOf(object, annotations.externalName)
 
-/** The metadata that tells an object from all others. */
+/** The metadata of a stored object, which always has a name and a uid. */
 export type StoredMeta = ObjectMeta & Required<Pick<ObjectMeta, 'name' | 'uid'>>
 
-/** The metadata of an object that was read from the server. Throws for an object that was never stored. */
+/** Returns the metadata of an object that was read from the server. Throws for an object that was never stored. */
 export function storedMeta({ kind, metadata }: KubeObject): StoredMeta {
   const { name, uid } = metadata
   if (name === undefined || uid === undefined)
@@ -45,52 +48,59 @@ export function storedMeta({ kind, metadata }: KubeObject): StoredMeta {
   return { ...metadata, name, uid }
 }
 
-/** The preconditions under which a delete removes exactly this revision of the object. */
+/** Returns the preconditions with which a delete removes exactly this revision of the object. */
 export function revisionOf(object: KubeObject): { readonly uid: string; readonly resourceVersion: string } {
   const { name, uid, resourceVersion } = storedMeta(object)
   if (resourceVersion === undefined) throw new Error(`${object.kind} ${name} has no resourceVersion`)
   return { uid, resourceVersion }
 }
 
-/** Only exactly "true" pauses. */
+/** Reports whether the object is paused. Only the exact value "true" pauses. */
 export const isPaused = (object: KubeObject): boolean => annotationOf(object, annotations.paused) === 'true'
 
-/** Made for a claim that has not taken note of it yet: nothing is done for it until that note is taken away. */
+/**
+ * Reports whether the object was provisioned for a claim that does not reference it yet. Controllers ignore such an
+ * object.
+ */
 export const isProvisioning = (object: KubeObject): boolean =>
   annotationOf(object, 'resourceclaim.crossplane.io/provisioning') !== '' && !isDeleted(object)
 
-/** On what a query found: the uid of the query. */
+/** The label with the uid of the query that found the resource. */
 export const queryLabel = 'crosstie.io/query'
 
 /**
- * Was it made by a query? The label counts beside the owner: a query that was
- * deleted with its dependents orphaned must not leave something that acts.
+ * Reports whether a query created the object. The label counts in addition to the owner: if a query is deleted and
+ * its dependents are orphaned, they must still only observe.
  */
 export function isQueried({ kind, metadata: { labels, ownerReferences } }: KubeObject): boolean {
   return labels?.[queryLabel] !== undefined || controllerOf(ownerReferences)?.kind === `${kind}Query`
 }
 
+/** Reports whether the object is being deleted. */
 export const isDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
 
+/** Returns the finalizers with `name`. Returns the same list if it is already included. */
 export function withFinalizer(finalizers: readonly string[] | undefined, name: string): readonly string[] {
   return finalizers?.includes(name) ? finalizers : [...(finalizers ?? []), name]
 }
 
+/** Returns the finalizers without `name`. */
 export function withoutFinalizer(finalizers: readonly string[] | undefined, name: string): readonly string[] {
   return (finalizers ?? []).filter((other) => other !== name)
 }
 
+/** Returns the owner that is the controller, if there is one. */
 export function controllerOf(owners: readonly OwnerReference[] | undefined): OwnerReference | undefined {
   return owners?.find(({ controller }) => controller)
 }
 
-/** Two objects without a controller do not have the same one. */
+/** Reports whether both objects have the same controller. Objects without a controller do not. */
 export function haveSameController(a: readonly OwnerReference[] | undefined, b: readonly OwnerReference[] | undefined) {
   const controller = controllerOf(a)
   return controller !== undefined && controller.uid === controllerOf(b)?.uid
 }
 
-/** Adds or replaces an owner; throws when another controller is there already. */
+/** Adds or replaces an owner. Throws if the object has another controller. */
 export function withControllerReference(
   owners: readonly OwnerReference[] | undefined,
   owner: OwnerReference,
@@ -106,7 +116,7 @@ export function withControllerReference(
   return at < 0 ? [...(owners ?? []), owner] : (owners ?? []).with(at, owner)
 }
 
-/** The owner reference by which an object controls another. */
+/** Returns the owner reference with which the object controls another one. */
 export function controllerReference(object: KubeObject): OwnerReference {
   const { apiVersion, kind } = object
   const { name, uid } = storedMeta(object)
@@ -115,7 +125,10 @@ export function controllerReference(object: KubeObject): OwnerReference {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/
 
-/** Milliseconds since the epoch, or undefined when the text is no RFC 3339 time as Go reads it (or Go's zero time). */
+/**
+ * Parses an RFC 3339 time as Go does. Returns milliseconds since the epoch; undefined for invalid text and for Go's
+ * zero time.
+ */
 export function parseTime(text: string): number | undefined {
   const match = rfc3339.exec(text)
   if (!match) return undefined
@@ -136,19 +149,20 @@ export function parseTime(text: string): number | undefined {
   return Date.UTC(year, month - 1, day, hour, minute - offset, second, milliseconds)
 }
 
-/** How far creating the external resource came, as far as anybody wrote it down. */
+/** The recorded progress of creating the external resource. Times are in milliseconds. */
 export interface CreateHistory {
   readonly pending: number | undefined
   readonly succeeded: number | undefined
   readonly failed: number | undefined
-  /** A create was begun, and nobody saw its end. */
+  /** A create was started, and its result is unknown. */
   readonly incomplete: boolean
-  /** A create was begun that is not known to have succeeded; that it failed may be all that is known. */
+  /** A create was started and is not known to have succeeded. It may have failed. */
   readonly attempted: boolean
 }
 
 const never = Number.NEGATIVE_INFINITY
 
+/** Returns the create history from the annotations of the object. */
 export function createHistoryOf(object: KubeObject): CreateHistory {
   const at = (name: string) => parseTime(annotationOf(object, name))
   const pending = at(annotations.createPending)
@@ -164,18 +178,18 @@ export function createHistoryOf(object: KubeObject): CreateHistory {
   }
 }
 
-/** Was it made so recently that the provider may not show it yet? */
+/** Reports whether the last create succeeded within this time, so that the provider may not show the resource yet. */
 export function createdWithin({ succeeded }: CreateHistory, milliseconds: number, now: number): boolean {
   return succeeded !== undefined && now - succeeded < milliseconds
 }
 
-/** A duration as Go writes it (`1h30m`, `100ms`), in nanoseconds; undefined when it is none, or not positive. */
+/** Parses a Go duration (`1h30m`, `100ms`) to nanoseconds. Returns undefined if it is invalid or not positive. */
 export function positiveDuration(text: string): bigint | undefined {
   const duration = parseGoDuration(text)
   return duration !== undefined && duration > 0n ? duration : undefined
 }
 
-/** The poll interval that the object asks for, in seconds. */
+/** Returns the poll interval in the annotation, in seconds. */
 export function pollIntervalOf(object: KubeObject): number | undefined {
   const text = annotationOf(object, annotations.pollInterval)
   if (text === '') return undefined
@@ -183,7 +197,7 @@ export function pollIntervalOf(object: KubeObject): number | undefined {
   return duration === undefined ? undefined : Number(duration) / 1e9
 }
 
-/** A request to reconcile now that was not handled yet. */
+/** Returns a request to reconcile that was not handled yet. */
 export function newReconcileRequest(object: KubeObject): string | undefined {
   const token = annotationOf(object, annotations.reconcileRequestedAt)
   const status = object['status'] as { lastHandledReconcileAt?: string } | undefined
@@ -201,9 +215,8 @@ const ownNotes: readonly string[] = [
 ]
 
 /**
- * Is a change of the object a reason to reconcile? Our own notes and the
- * status are not. That a pending note was taken away is: somebody says that
- * it is safe to go on.
+ * Reports whether a change of the object requires a reconcile. The controller's own annotations and the status do
+ * not. The removal of the create-pending annotation does: with it, a user states that it is safe to proceed.
  */
 export function desiredStateChanged(before: KubeObject, after: KubeObject): boolean {
   return (
@@ -215,7 +228,10 @@ export function desiredStateChanged(before: KubeObject, after: KubeObject): bool
   )
 }
 
-/** Is our finalizer on it? It is put back at once when a user removes it from an object that stays. */
+/**
+ * Reports whether the object has the finalizer. The controller restores it if a user removes it from an object that
+ * stays.
+ */
 const holds = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(finalizer) ?? false
 
 function withoutNotes(object: KubeObject): Readonly<Record<string, string>> {
@@ -228,14 +244,14 @@ function sameStrings(a: Readonly<Record<string, string>> = {}, b: Readonly<Recor
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
 }
 
-/** The tags in a field of forProvider or atProvider. */
+/** Returns the tags in a field of forProvider or atProvider. */
 export function tagsIn(values: Readonly<Record<string, unknown>>, field: string): Readonly<Record<string, string>> {
   const held = values[field]
   const isTag = (entry: readonly [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'
   return isObject(held) ? Object.fromEntries(Object.entries(held).filter(isTag)) : {}
 }
 
-/** Tags by which anybody can tell what an external resource belongs to (MR13). */
+/** Returns the tags that show which object an external resource belongs to (MR13). */
 export function externalTags(object: KubeObject, group: string): Readonly<Record<string, string>> {
   const spec = object['spec'] as { providerConfigRef?: { name?: string; kind?: string } } | undefined
   const config = spec?.providerConfigRef
@@ -249,7 +265,10 @@ export function externalTags(object: KubeObject, group: string): Readonly<Record
   }
 }
 
-/** `.` and `/` become `-` where they are not allowed in a key, and vanish where `-` is not either (MR13). */
+/**
+ * Replaces `.` and `/` by `-` where a key must not contain them, and removes all three where `-` is not allowed
+ * (MR13).
+ */
 export function tagKey(key: string, allowed: 'any' | 'dashes' | 'alphanumeric'): string {
   if (allowed === 'any') return key
   const dashed = key.replace(/[./]/g, '-')

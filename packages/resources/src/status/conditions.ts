@@ -1,9 +1,12 @@
 import type { Condition } from '@crosstie/kube'
 
-/** How a condition begins that tells of a reference which leads nowhere yet; the field follows. */
+/** The prefix of a condition message about a reference that cannot be resolved yet. The field path follows. */
 export const UNRESOLVED = 'cannot resolve references'
 
-/** The conditions of a managed resource. When it changed and of which generation it speaks is added when it is written. */
+/**
+ * The conditions of a managed resource. The transition time and the observed generation are added when they are
+ * written.
+ */
 export const conditions = {
   creating: (): Condition => ({ type: 'Ready', status: 'False', reason: 'Creating' }),
   deleting: (): Condition => ({ type: 'Ready', status: 'False', reason: 'Deleting' }),
@@ -21,14 +24,14 @@ export const conditions = {
     reason: 'ReconcileError',
     ...said(message),
   }),
-  /** The object has an external resource whose name was lost: a person has to say which one it is. */
+  /** The name of the object's external resource was lost. A user has to set it. */
   externalNameLost: (message: string): Condition => ({
     type: 'Synced',
     status: 'False',
     reason: 'ExternalNameLost',
     ...said(message),
   }),
-  /** The external resource exists and is not this object's, or another object manages it. */
+  /** The external resource belongs to another owner, or another object manages it. */
   externalNameTaken: (message: string): Condition => ({
     type: 'Synced',
     status: 'False',
@@ -43,7 +46,7 @@ export const conditions = {
     ...said(message),
   }),
   reconcilePaused: (): Condition => ({ type: 'Synced', status: 'False', reason: 'ReconcilePaused' }),
-  /** It waits for a person, which the condition Approved tells about. */
+  /** The object waits for approval. The Approved condition has the details. */
   awaitingApproval: (): Condition => ({ type: 'Synced', status: 'False', reason: 'AwaitingApproval' }),
   observeMatched: (): Condition => ({ type: 'UpToDate', status: 'True', reason: 'ObserveMatched' }),
   updateRequested: (): Condition => ({ type: 'UpToDate', status: 'False', reason: 'UpdateRequested' }),
@@ -52,7 +55,7 @@ export const conditions = {
   pausedUnknown: (): Condition => ({ type: 'UpToDate', status: 'Unknown', reason: 'ReconcilePaused' }),
 }
 
-/** Whether a person agreed to what would be done. */
+/** The Approved condition: whether a person approved the plan. */
 export const approvals = {
   planApproved: (plan: string): Condition => ({
     type: 'Approved',
@@ -70,7 +73,7 @@ export const approvals = {
   stale: (message: string): Condition => ({ type: 'Approved', status: 'False', reason: 'StalePlan', message }),
 }
 
-/** Where the external resource differs from the spec, and why that is left so, or that it was corrected. */
+/** The Drifted condition: which fields differ from the spec, and whether or why not they were corrected. */
 export const drifts = {
   notAllowed: (fields: string): Condition => ({
     type: 'Drifted',

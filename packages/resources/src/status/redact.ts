@@ -1,18 +1,21 @@
 import { isObject } from '@crosstie/kube'
 
-/** Connection details whose names say that they open something are secrets however short they are. */
+/** Names of connection details that are secrets regardless of their length. */
 const OPENS = /passw|secret|token|credential|private|key$/i
-/** Those whose names say that they only lead somewhere are what messages are about. */
+/** Names of connection details that are not secret and that messages should show. */
 const LEADS = /^(endpoint|host|hostname|port|user|username|database|region)$/i
 
-/** Values that must not be shown to anybody, gathered as they are read, and taken out of whatever is told. */
+/** Collects secret values as they are read and removes them from everything that is reported. */
 export class Redactor {
-  /** Absent until there is one: most objects have none. */
+  /** Allocated on first use, because most objects have no secrets. */
   #forms: Set<string> | undefined
-  /** Values of sensitive fields that are long enough not to be an ordinary word by chance. */
+  /** Values of sensitive fields that are long enough not to match ordinary words. */
   #values: Set<string> | undefined
 
-  /** A value that is a secret as a whole. Very short ones would blot out ordinary words. */
+  /**
+   * Adds a value that is secret as a whole. Values with fewer than four characters are ignored, because they match
+   * ordinary words.
+   */
   add(value: string): void {
     if (value.length < 4) return
     this.#forms ??= new Set()
@@ -31,7 +34,7 @@ export class Redactor {
     if (value.includes('\n')) for (const line of value.split(/[\r\n]+/)) if (line.length >= 16) this.#forms.add(line)
   }
 
-  /** The value of a sensitive field: not even what the provider reports may hold it. */
+  /** Adds the value of a sensitive field. It is also masked in values that the provider reports. */
   addValue(value: string): void {
     this.add(value)
     if (value.length < 8) return
@@ -39,7 +42,7 @@ export class Redactor {
     this.#values.add(value)
   }
 
-  /** Connection details, by name. */
+  /** Adds connection details. Their names determine which ones are secret. */
   addConnection(details: Readonly<Record<string, string | undefined>> | undefined): void {
     if (!details) return
     for (const [name, value] of Object.entries(details)) {
@@ -49,12 +52,12 @@ export class Redactor {
     }
   }
 
-  /** A connection detail: user names and ports are among them, and worth reading. */
+  /** Adds a connection detail of unknown meaning. Short ones, such as ports and user names, stay readable. */
   addDetail(value: string): void {
     if (value.length >= 8) this.add(value)
   }
 
-  /** A document with secrets in it, such as a credentials file: messages quote its parts. */
+  /** Adds a document that contains secrets, such as a credentials file, and its parts, because messages quote them. */
   addDocument(text: string): void {
     this.add(text)
     const named = namedParts(text)
@@ -64,17 +67,17 @@ export class Redactor {
 
   redact(text: string): string {
     if (!this.#forms) return text
-    // Longest first: a part of a secret must not break up the whole.
+    // Replace the longest first, so that a part of a secret does not break up the whole.
     const forms = [...this.#forms].sort((a, b) => b.length - a.length)
     return forms.reduce((rest, form) => rest.replaceAll(form, '<redacted>'), text)
   }
 
-  /** A value with every text in it that holds the value of a sensitive field masked; the same value when none does. */
+  /** Masks every string that contains the value of a sensitive field. Returns the same value if there are none. */
   mask<T>(value: T): T {
     return this.holds(value) ? (this.#masked(value) as T) : value
   }
 
-  /** Is the value of a sensitive field anywhere in it? */
+  /** Reports whether the value contains the value of a sensitive field. */
   holds(value: unknown): boolean {
     if (!this.#values) return false
     if (typeof value === 'string') return this.#isHeldBy(value)
@@ -95,7 +98,7 @@ export class Redactor {
   }
 }
 
-/** The parts of a document that names them: a JSON object of texts, or a URL with a password. */
+/** Returns the named parts of a document: those of a JSON object of strings, or the password of a URL. */
 function namedParts(text: string): Readonly<Record<string, string>> | undefined {
   try {
     if (/^[a-z]+:\/\//.test(text)) return { password: decodeURIComponent(new URL(text).password) }
@@ -107,14 +110,14 @@ function namedParts(text: string): Readonly<Record<string, string>> | undefined 
   }
 }
 
-/** What the value looks like in hexadecimal, and inside of something longer in Base64, as in `user:password`. */
+/** Returns the value in hexadecimal, and in Base64 as a part of a longer text, such as `user:password`. */
 function encodedWithin(value: string): readonly string[] {
   const bytes = Buffer.from(value)
   const within = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')
       .replace(/=+$/, '')
-    // The first and the last character also carry bits of the neighbours.
+    // The first and the last character also contain bits of adjacent bytes.
     const whole = encoded.slice(before === 0 ? 0 : before + 1)
     return (before + bytes.length) % 3 === 0 ? whole : whole.slice(0, -1)
   })

@@ -40,8 +40,8 @@ export function forGeneration({ metadata: { generation } }: KubeObject, conditio
 }
 
 /**
- * Writes the status of an object with one update, based on the revision that was read. This is the only place that writes
- * conditions. Sends nothing and returns the same object if the status would not change.
+ * Writes the status of an object with one update, based on the revision that was read. This is the only place that
+ * writes conditions. Sends nothing and returns the same object if the status would not change.
  *
  * @throws a conflict if the object was written since it was read
  */

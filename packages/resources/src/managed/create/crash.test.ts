@@ -9,17 +9,15 @@ import { type ManagedController, managedController } from '../controller.js'
 import { UncertainError } from './create.js'
 
 /**
- * XN2: the process dies, an answer is lost or a call is refused at every point
- * where anything waits for anybody, in the life of a resource from create over
- * update to delete; for every combination of what an API may offer. Whatever
- * happens, there is never a second resource, none is left behind, and the
- * object comes and goes without human help.
+ * XN2: the process crashes, a response is lost or a call is refused at every request in the lifecycle of a
+ * resource, from create over update to delete, for every combination of API capabilities. There is never a second
+ * resource and never a leak, and the object becomes ready and is deleted without human help.
  */
 
-// Errors are made by the hundred thousand here, and nobody reads their stacks.
+// This test throws hundreds of thousands of errors whose stacks are not needed.
 Error.stackTraceLimit = 0
 
-/** How many random lives for each combination; CROSSTIE_SEEDS asks for more. */
+/** The number of random runs for each combination. CROSSTIE_SEEDS overrides it. */
 const SEEDS = Number(process.env['CROSSTIE_SEEDS'] ?? 10)
 
 type Trouble = 'crash' | 'refused' | 'answer lost'
@@ -40,14 +38,14 @@ class Life {
   readonly cloud: SimulatedCloud
   readonly api: FakeApi
   steps = 0
-  /** Which side of a request each point is on. */
+  /** For each point, whether it is before or after a request. */
   readonly sides: string[] = []
-  /** Calls that the policies did not allow when the object was last read or noted something on. */
+  /** Calls that the policies did not allow when the object was last read or patched. */
   readonly forbidden: string[] = []
-  /** What the user changes between any two steps, until they have seen enough. */
+  /** The user who edits objects between any two steps; undefined after the last edit. */
   user: User | undefined
   #now = Date.UTC(2026, 0, 1)
-  /** By how much the clock of this process is ahead of the cloud's. */
+  /** The difference between the clock of this process and the clock of the cloud. */
   #skew = 0
   #policies: readonly string[] = []
   #dead = false
@@ -58,7 +56,7 @@ class Life {
     private readonly at: number,
     private readonly trouble: Trouble,
     readonly objects: readonly string[],
-    /** Instead of one trouble at one point: any, anywhere, this often. */
+    /** Strikes with random troubles at this rate, instead of one trouble at one point. */
     private readonly dice?: { readonly random: () => number; readonly often: number },
     /** Reads come from a cache that may be a few writes behind. */
     private readonly stale?: () => number,
@@ -71,7 +69,7 @@ class Life {
         this.#point('before', 'api')
       },
       after: ({ verb, name }) => {
-        // Whoever reads the object, or writes to it from the revision that was read, knows what it says now.
+        // A process that reads the object, or patches the revision that it read, knows the current policies.
         if (verb === 'get' || verb === 'patch') this.#policies = policiesOf(this.object(name)) ?? this.#policies
         this.#point('after', 'api')
       },
@@ -95,13 +93,13 @@ class Life {
 
   #start(): ManagedController {
     this.#dead = false
-    // The next process may be on another machine, whose clock is not quite the same.
+    // The next process may run on another machine with a different clock.
     this.#skew = this.dice ? Math.round(this.dice.random() * 4_000) - 2_000 : 0
     const client = this.stale ? staleReads(this.api, this.stale) : this.api
     return managedController(thingOf(this.cloud), { client, clock: { now: () => this.#now + this.#skew } })
   }
 
-  /** Each request passes here twice: on its way, and when it took effect. */
+  /** Each request passes this point twice: before it is sent and after it took effect. */
   #point(side: 'before' | 'after', of: 'api' | 'cloud'): void {
     if (this.#dead) throw new Crash('dead')
     const hit = this.dice ? this.dice.random() < this.dice.often : this.steps + 1 === this.at
@@ -130,7 +128,7 @@ class Life {
     return this.api.peek(this.type, { name })
   }
 
-  /** Reconciles all objects, again and again, until all is well or patience ends. */
+  /** Reconciles all objects repeatedly until `well` returns true or the attempts are used up. */
   async until(well: () => boolean): Promise<boolean> {
     for (let i = 0; i < 80; i++) {
       const edited = this.user !== undefined
@@ -140,7 +138,7 @@ class Life {
           const { after } = await this.#controller.reconcile({ name }, new AbortController().signal)
           if (after === 'never') resting++
         } catch {
-          // What a loop does: try again later.
+          // A control loop would retry later.
         }
         if (this.#dead) this.#controller = this.#start()
       }
@@ -167,7 +165,7 @@ class Life {
     }
   }
 
-  /** Changes what an object wants, and how. */
+  /** Changes the spec, the policies and the pause annotation of an object. */
   edit(name: string, { managementPolicies, size, paused }: Edit): void {
     this.change(name, (object) => {
       const spec = object['spec'] as { forProvider: object }
@@ -184,7 +182,7 @@ class Life {
     })
   }
 
-  /** What a user does, past all troubles. */
+  /** Changes an object as a user, without trouble. */
   change(name: string, change: (object: KubeObject) => KubeObject): void {
     const object = this.object(name)
     if (object) this.api.seed(this.type, change(object))
@@ -196,7 +194,7 @@ const actions: Readonly<Partial<Record<CloudCall, string>>> = { create: 'Create'
 const policiesOf = (object: KubeObject | undefined): readonly string[] | undefined =>
   (object?.['spec'] as { managementPolicies?: readonly string[] } | undefined)?.managementPolicies
 
-/** Edits objects at any moment, also while a turn is under way: what is wanted, what is allowed, whether to pause. */
+/** Edits objects at any time, even during a reconciliation: size, policies and pause. */
 class User {
   #edits = 0
 
@@ -216,14 +214,14 @@ class User {
     life.edit(name, { managementPolicies: chosen === '' ? [] : chosen.split(','), size, paused })
   }
 
-  /** All is allowed in the end. */
+  /** Stops editing and allows all actions. */
   rest(life: Life): void {
     life.user = undefined
     for (const name of life.objects) life.edit(name, { managementPolicies: ['*'], size: 1, paused: false })
   }
 }
 
-/** Small, seeded, and good enough: a failing seed is run again by its number. */
+/** Returns a small seeded random number generator, so that a failing seed can be rerun. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -234,7 +232,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** The API with reads of an informer's cache: each may be one of the last few states, as it happens. */
+/** Returns an API client with the reads of an informer cache: each read may return one of the last few states. */
 function staleReads(api: FakeApi, random: () => number): Client {
   const states = new Map<string, KubeObject[]>()
   const remember = (object: KubeObject) => {
@@ -257,14 +255,14 @@ function staleReads(api: FakeApi, random: () => number): Client {
   })
 }
 
-/** Ready, in step, and its name is that of a resource in the cloud (XN1). */
+/** Reports whether the object is ready and in sync, and names a resource in the cloud (XN1). */
 const isReady = (life: Life, name: string) => {
   const object = life.object(name)
   const is = (type: string) => conditionsOf(object!).some((c) => c.type === type && c.status === 'True')
   return !!object && is('Ready') && is('Synced') && life.cloud.resources.some((r) => r.name === externalNameOf(object))
 }
 
-/** The life, and what went wrong in it. */
+/** Runs one lifecycle and returns its violations. */
 async function live(
   capabilities: CloudCapabilities,
   at: number,
@@ -316,15 +314,15 @@ async function live(
 }
 
 /**
- * The one honest residue: nothing can tell what became of the create, so it stops and says so. Never is there a second
- * resource, and never is anything done that is not allowed.
+ * Reports whether a violation is acceptable when the result of a create cannot be determined and the object stops
+ * and reports this. A second resource or a forbidden call is never acceptable.
  */
 const isResidue = (wrong: string): boolean => ['never ready', 'never updated', 'stuck', 'leak'].includes(wrong)
 
-/** What the user does when there was trouble. */
+/** The reaction of the user to a trouble. */
 type Then = 'waits' | 'edits' | 'deletes'
 
-/** One object, one that is edited or deleted in the midst of it, and two that want the very same. */
+/** One object, one that is edited or deleted during the run, and two with the same spec. */
 const lives: readonly (readonly [objects: readonly string[], then: Then])[] = [
   [['a'], 'waits'],
   [['a'], 'edits'],
@@ -385,7 +383,7 @@ for (const naming of ['user-chosen', 'provider-assigned'] as const) {
           for (const trouble of ['crash', side === 'before' ? 'refused' : 'answer lost'] as const) {
             const { wrong, stopped } = await live(capabilities, i + 1, trouble, objects, then)
             const when = `${trouble} at ${i + 1}, the user ${then}, ${objects.length} object(s)`
-            // Whoever was told that nothing happened knows what to do.
+            // A refused call certainly had no effect, so the object must recover.
             const excused = residue && stopped && trouble !== 'refused'
             const counts = wrong.filter((what) => !(excused && isResidue(what)))
             if (counts.length > 0) failures.push(`${when}: ${counts.join(', ')}`)

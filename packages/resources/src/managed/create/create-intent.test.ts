@@ -12,12 +12,12 @@ import { managedController } from '../controller.js'
 const key = { name: 'a' }
 const { signal } = new AbortController()
 
-/** A cloud of one resource whose create takes effect when the test says. */
+/** A cloud with one resource whose create takes effect when the test releases it. */
 class Setting {
   now = Date.UTC(2026, 0, 1)
   exists = false
   creates = 0
-  /** What a create waits for before it takes effect. */
+  /** The create waits for this promise before it takes effect. */
   held: Promise<void> = Promise.resolve()
   readonly api = new FakeApi({ now: () => this.now })
   readonly kind = defineManaged({
@@ -43,7 +43,7 @@ class Setting {
     },
   })
 
-  /** A process that looks after the kind. */
+  /** Starts a process that reconciles the kind. */
   process() {
     const clock = { now: () => this.now }
     const { reconcile } = managedController(this.kind, { client: this.api, clock, callSeconds: 30 })

@@ -12,7 +12,7 @@ const key = { name: 'a' }
 const clock = { now: () => Date.UTC(2026, 0, 1) }
 const capabilities = { naming: 'provider-assigned', tags: false, tokens: true, list: false, clock } as const
 
-/** A cloud that knows creates by nothing but their token, whose first create is cut off, before or after it took effect. */
+/** A cloud that identifies creates only by token and interrupts the first one, before or after it takes effect. */
 class Doubtful extends SimulatedCloud {
   readonly asked: unknown[] = []
   #first = true

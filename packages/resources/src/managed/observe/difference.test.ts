@@ -173,7 +173,7 @@ test('what equals itself does not differ', () => {
   fc.assert(fc.property(values, (value) => assert.deepEqual(differencesOf(node, value, value), [])))
 })
 
-/** Fields of `before` that are not the same in `after`. */
+/** Returns the fields of `before` that differ in `after`. */
 function leavesLost(before: Record<string, unknown>, after: Record<string, unknown>, path = ''): string[] {
   return Object.entries(before).flatMap(([key, value]) => {
     const now = after[key]

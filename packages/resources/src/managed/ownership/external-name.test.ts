@@ -9,7 +9,7 @@ import { type ManagedController, managedController } from '../controller.js'
 
 const NAME = 'crossplane.io/external-name'
 
-/** How the name of an existing external resource gets lost. */
+/** A way in which the name of an existing external resource is lost. */
 type Loss = 'annotation removed' | 'mistyped' | 'another resource named' | 'metadata replaced'
 
 const losses: readonly Loss[] = ['annotation removed', 'mistyped', 'another resource named', 'metadata replaced']
@@ -82,8 +82,8 @@ class Scene {
 }
 
 /**
- * Nothing that is stored is left that would say that something was created, or under which other name. Only tags can help
- * then. Admission keeps it from happening (XN1).
+ * Reports whether no stored record shows that a resource was created, or its name. Only tags can help then.
+ * Admission prevents this state (XN1).
  */
 function isBeyondHelp(loss: Loss, { tags, list, naming }: CloudCapabilities, statusLost: boolean, restarted: boolean) {
   if (!statusLost || !restarted || loss === 'annotation removed') return false
@@ -125,7 +125,7 @@ for (const naming of ['user-chosen', 'provider-assigned'] as const) {
   }
 }
 
-/** Either the object knows its resource again, or it stops, holds what it has and says so. */
+/** Asserts that the object recovers its resource, or that it stops, keeps its resource and reports this. */
 function check({ object, cloud, events }: Scene, ours: string, deleted: boolean, loss: Loss, what: string): void {
   const left = cloud.resources.map(({ name }) => name)
   const synced = object && conditionsOf(object).find(({ type }) => type === 'Synced')
@@ -137,7 +137,7 @@ function check({ object, cloud, events }: Scene, ours: string, deleted: boolean,
   }
   if (deleted) {
     assert.equal(object, undefined, `${what}: gone`)
-    // Without the finalizer the API server drops the object at once; only admission keeps that from happening.
+    // Without the finalizer, the API server removes the object at once. Only admission prevents that.
     if (loss !== 'metadata replaced') assert.ok(!left.includes(ours), `${what}: deleted`)
     return
   }

@@ -6,7 +6,7 @@ import { applyOwn, ownsField } from './field-ownership.js'
 
 const manager = 'us'
 
-/** An object with these fields of its spec owned by us. */
+/** Returns an object on which this controller owns the given fields of the spec. */
 function object(spec: object, owned: object): KubeObject {
   const fieldsV1 = { 'f:spec': { 'f:forProvider': owned } } as never
   const managedFields = [

@@ -6,7 +6,7 @@ import { FakeApi } from '../../testing/fakeapi.js'
 import { thingOf } from '../../testing/thing.js'
 import { managedController } from '../controller.js'
 
-/** Tags of external resources that an object did not create (MR13). */
+/** Tests of tags on external resources that an object did not create (MR13). */
 
 const signal = new AbortController().signal
 const owner = { 'crossplane-kind': 'thing.sim.crosstie.io', 'crossplane-name': 'a' }
@@ -17,7 +17,7 @@ interface Given {
   readonly tags?: Readonly<Record<string, string>>
 }
 
-/** An object of the name `a` for a resource of the same name that exists. */
+/** Creates an object `a` for an existing resource with the same name. */
 async function adopt({ spec, tags = { team: 'b' } }: Given) {
   const cloud = new SimulatedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: true, clock: systemClock })
   await cloud.create({ name: 'a', region: 'r1', values: { flavor: 'sweet' }, tags, token: '' })

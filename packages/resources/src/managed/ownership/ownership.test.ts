@@ -11,8 +11,8 @@ import { UncertainError } from '../create/create.js'
 import type { AdoptionPolicy } from './ownership.js'
 
 /**
- * The calls that each object may cause (XN3, CLM7), for every combination of what an API offers, of the external name, of
- * the adoption policy, of reclaiming and of a process that dies at any point.
+ * XN3, CLM7: tests the calls that each object may cause, for every combination of API capabilities, external name,
+ * adoption policy, reclaim policy and crash point.
  */
 
 Error.stackTraceLimit = 0
@@ -27,7 +27,7 @@ class Setting {
   now = Date.UTC(2026, 0, 1)
   steps = 0
   crashAt = Number.POSITIVE_INFINITY
-  /** Calls that change something, with the process that they came from. */
+  /** Calls that change something. */
   readonly calls: CloudCall[] = []
   readonly cloud: SimulatedCloud
   readonly api: FakeApi
@@ -68,7 +68,7 @@ class Setting {
     return this.controller
   }
 
-  /** The resource of another owner, created without the control plane. */
+  /** Creates a resource of another owner without the control plane. */
   async foreign(): Promise<CloudResource> {
     const made = await this.cloud.create({
       name: FOREIGN,
@@ -108,7 +108,7 @@ class Setting {
     return this.api.peek(this.controller.type, { name })
   }
 
-  /** Reconciles some times, as new processes whenever one dies. */
+  /** Reconciles several times and starts a new process after each crash. */
   async run(name: string, times = 6): Promise<void> {
     for (let i = 0; i < times; i++) {
       try {
@@ -149,10 +149,10 @@ const policies = [['*'], ['Observe'], ['Create', 'Update', 'Delete', 'Observe'],
 const deletions = ['Delete', 'Orphan']
 const describe = (given: object): string => JSON.stringify(given)
 
-/** How many requests one life without a crash makes, at most. */
+/** The maximum number of requests in one run without a crash. */
 const CRASHES = 24
 
-/** Every moment at which the process can die, and a life without a crash. */
+/** Every point at which the process can crash, and a run without a crash. */
 const crashPoints = [Number.POSITIVE_INFINITY, ...Array.from({ length: CRASHES }, (_, i) => i + 1)]
 
 test('XN3 CLM7 matrix: a claim that names an existing resource causes no call that changes anything', async () => {

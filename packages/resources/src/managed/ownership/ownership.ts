@@ -64,9 +64,9 @@ export function recordedCreate(
 export type Ownership = 'own' | 'not proven'
 
 /**
- * Returns whether the object provably owns the resource. Proof is the ownership tag, or the durable record of a
- * create that succeeded or whose result is unknown. In the last case, the resource must not have the tag of another
- * object, and `create` must not be expected to set tags.
+ * Returns whether the object provably owns the resource. Proof is the ownership tag, or the durable record of a create
+ * that succeeded or whose result is unknown. In the last case, the resource must not have an ownership tag, and the
+ * kind must not set tags during the create.
  */
 export function ownershipOf(
   kind: Pick<ManagedKind, 'naming' | 'idempotentCreate' | 'tags'>,

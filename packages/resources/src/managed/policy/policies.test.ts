@@ -9,7 +9,7 @@ import { FakeApi } from '../../testing/fakeapi.js'
 import { managedController } from '../controller.js'
 import { migratedPolicies, migratePolicies, policiesOf } from './policy.js'
 
-/** One of all the situations that policies can meet. */
+/** One combination of inputs for the policies. */
 interface Situation {
   readonly policies: readonly string[]
   readonly exists: boolean
@@ -29,15 +29,12 @@ interface Outcome {
   readonly there: boolean
 }
 
-/**
- * What must happen, written down from the requirements alone and sharing
- * nothing with the code that it judges.
- */
+/** The expected outcome, derived from the requirements only. It shares no code with the implementation. */
 function model(w: Situation): Outcome {
   const nothing = { calls: '', filled: false, statusWritten: false, there: true }
   const may = (name: string) => !w.gate || w.policies.includes('*') || w.policies.includes(name)
   if (w.pausedByAnnotation || (w.gate && w.policies.length === 0)) return { ...nothing, synced: 'ReconcilePaused' }
-  // Where nothing says to delete but a star, what is outside is kept.
+  // Without a deletionPolicy, `*` alone does not permit deletion.
   const unsaid = w.gate && w.deletionPolicy === undefined && !w.policies.includes('Delete')
   const mayDelete = may('Delete') && w.deletionPolicy !== 'Orphan' && !unsaid
   if (w.deleted) {
@@ -167,7 +164,7 @@ test('POL7 an object is migrated in either spelling of the field, and one withou
   assert.equal(migratePolicies(object({ managementPolicies: ['*'] })), undefined)
 })
 
-/** The six rows of the conflict table: always erring towards not deleting. */
+/** The six rows of the conflict table. Each conflict keeps the external resource. */
 const conflicts: readonly (readonly [deletion: string, management: string, creates: boolean, deletes: boolean])[] = [
   ['Delete', 'Full', true, true],
   ['Orphan', 'OrphanOnDelete', true, false],

@@ -5,7 +5,7 @@ import { policyTable } from './policy-table.js'
 
 const page = new URL('../../../../../docs/reference/management-policies.md', import.meta.url)
 
-/** The formatter pads tables. */
+/** Removes the padding that the formatter adds to tables. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
 
 test('POL9 the page of all 64 subsets is what the code does', () => {

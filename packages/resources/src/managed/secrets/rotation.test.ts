@@ -12,7 +12,7 @@ const secretKey = { name: 'in', namespace: 'ns' }
 const ref = (key: string) => ({ ...secretKey, key })
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** One vault, of which only its provider knows the passwords. */
+/** Creates one vault whose passwords only the provider knows. */
 async function setting(spec: object = {}) {
   const api = new FakeApi({ now: () => Date.UTC(2026, 0, 1) })
   const has: Record<string, unknown> = {}

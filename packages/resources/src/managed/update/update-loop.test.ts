@@ -9,7 +9,7 @@ import { managedController } from '../controller.js'
 
 const POLL_MS = 60_000
 
-/** One object of size 2 in the simulated cloud, created and ready. */
+/** Creates one object of size 2 in the simulated cloud and waits until it is ready. */
 async function world(
   change: (kind: ManagedKind, cloud: SimulatedCloud) => Partial<ManagedKind['external']> = () => ({}),
 ) {
@@ -71,7 +71,7 @@ test('an update of a provider that does not count requests is taken to have sent
   assert.deepEqual(set.events, ['Normal UpdatedExternalResource'])
 })
 
-/** Every update is reverted before the next poll. */
+/** Reverts every update before the next poll. */
 const reverted = (kind: ManagedKind, cloud: SimulatedCloud): Partial<ManagedKind['external']> => ({
   update: async (call) => {
     await kind.external.update(call)
