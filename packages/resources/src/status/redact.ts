@@ -72,7 +72,7 @@ export class Redactor {
     return forms.reduce((rest, form) => rest.replaceAll(form, '<redacted>'), text)
   }
 
-  /** Masks every string that contains the value of a sensitive field. Returns the same value if there are none. */
+  /** Masks every string that contains the value of a sensitive field. Returns the same value if none does. */
   mask<T>(value: T): T {
     return this.holds(value) ? (this.#masked(value) as T) : value
   }
