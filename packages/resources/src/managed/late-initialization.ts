@@ -18,8 +18,8 @@ export async function lateInitialize(reconciliation: Reconciliation, fill: Value
 
 /**
  * Returns the empty fields of forProvider with the values that the provider chose, for late initialization (MR6).
- * Identifiers, shared maps, fields that a reference sets and fields of initProvider are left out. Values of
- * initProvider apply to the creation only.
+ * Identifiers, sensitive fields, shared maps, items of existing lists, fields that a reference sets and fields of
+ * initProvider are left out. Values of initProvider apply to the creation only.
  */
 export function emptyFields(
   node: Node,

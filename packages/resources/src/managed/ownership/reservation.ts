@@ -33,7 +33,7 @@ interface Rival {
   readonly uid?: string | undefined
 }
 
-/** Returns the decision, or a refusal if another object has the right to manage the external resource. */
+/** Returns the decision. If another object has the right to manage the resource, returns a refusal or a release. */
 export async function reserved(gathered: Gathered, decision: Decision): Promise<Decision> {
   const { reconciliation } = gathered
   const identity = identityToReserve(gathered, decision)
