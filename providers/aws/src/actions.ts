@@ -1,13 +1,13 @@
-/** One call to AWS: which service, which operation, where. */
+/** A call to the AWS API. */
 export interface AwsCall {
-  /** As IAM calls it: `ec2`, `s3`. */
+  /** The service prefix of IAM actions: `ec2`, `s3`. */
   readonly service: string
-  /** As the API calls it: `DescribeVpcs`. */
+  /** The name of the API operation: `DescribeVpcs`. */
   readonly operation: string
   readonly region: string
 }
 
-/** Operations of which IAM calls the permission otherwise. */
+/** Operations whose IAM action has a different name. */
 const otherwise: Readonly<Record<string, string>> = {
   's3:HeadBucket': 's3:ListBucket',
   's3:ListBuckets': 's3:ListAllMyBuckets',
@@ -42,6 +42,6 @@ export function actionOf({ service, operation }: Pick<AwsCall, 'service' | 'oper
   return otherwise[action] ?? action
 }
 
-/** Does the call change nothing? Then it may be repeated, and a lost answer leaves no doubt. */
+/** Reports whether the call is read-only. Such a call can be retried, and a lost response leaves no uncertainty. */
 export const isRead = ({ operation }: Pick<AwsCall, 'operation'>): boolean =>
   /^(Describe|Get|List|Head)/.test(operation)

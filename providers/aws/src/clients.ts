@@ -5,12 +5,12 @@ import { type AwsCall, isRead } from './actions.js'
 import { type CredentialsSource, credentialsOf, endpointFor, GLOBAL_REGION, specOf } from './config.js'
 import { isLost, translate } from './errors.js'
 
-/** Publishes every attempt of a call as an AwsCall, for measurements and tests. */
+/** Publishes every attempt of a call as an `AwsCall`, for metrics and tests. */
 export const calls = channel('crosstie:aws:call')
 
 type Next = (args: object) => Promise<unknown>
 
-/** The common part of all clients of the SDK. */
+/** The common interface of all SDK clients. */
 export interface AwsClient {
   readonly middlewareStack: { add(middleware: never, options: never): void }
   send(command: never, ...rest: never[]): unknown
@@ -31,20 +31,20 @@ const READ_ATTEMPTS = 3
 
 const kept = new Map<string, Kept>()
 
-// People who run Crosstie do not choose the SDK's version: its advice is ours to follow.
+// Users of Crosstie do not choose the version of the SDK, so its Node.js version warning is of no use to them.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
-/** For `connect` of a kind: a client of the service, in the region of the object. */
+/** Returns the `connect` function of a kind. It returns a client of the service in the region of the object. */
 export function connectTo<S extends Service<AwsClient>>(Client: S): (context: ConnectContext) => InstanceType<S> {
   return ({ managed, config, trackChanges, signal }) => {
-    // One reconcile makes many calls at once, and each of them listens to its signal.
+    // One reconciliation runs many concurrent calls, and each adds a listener to its signal.
     setMaxListeners(0, signal)
     const { forProvider } = managed['spec'] as { forProvider?: { region?: string } }
     return counting(clientFor(Client, config, forProvider?.region), trackChanges()) as InstanceType<S>
   }
 }
 
-/** The client for one reconciliation: it counts the requests that change something. */
+/** Returns a client for one reconciliation that counts the calls that change something. */
 function counting<C extends AwsClient>(client: C, changing: CountChange): C {
   const send = (command: never, ...rest: never[]) => {
     if (!isRead({ operation: operationOf(classOf(command)) })) changing()
@@ -56,12 +56,15 @@ function counting<C extends AwsClient>(client: C, changing: CountChange): C {
 
 const classOf = (command: object): string => command.constructor.name
 
-/** `DescribeVpcsCommand` is the command of `DescribeVpcs`; a bundler may have put a number behind it. */
+/**
+ * Returns the operation of a command class: `DescribeVpcs` for `DescribeVpcsCommand`. A bundler may append a
+ * number.
+ */
 const operationOf = (commandName: string) => commandName.replace(/^_|Command\d*$/g, '')
 
 /**
- * A client of the service, kept as long as the ProviderConfig and what it leads
- * to stay as they are. Without a region, the one of the ProviderConfig.
+ * Returns a cached client of the service. The cache entry is valid until the ProviderConfig or its credentials
+ * change. The region defaults to that of the ProviderConfig.
  */
 export function clientFor<C extends AwsClient>(
   Client: Service<C>,
@@ -83,7 +86,7 @@ export function clientFor<C extends AwsClient>(
   return client
 }
 
-/** Returns the cached clients of a ProviderConfig by its uid. Calls of an older revision end on their own. */
+/** Returns the cached clients of a ProviderConfig by its uid. Calls of an older revision are not aborted. */
 function keptFor(config: ProviderConfiguration | undefined): Kept {
   const uid = config?.revision.split('/')[0] ?? ''
   const revision = `${config?.revision} ${JSON.stringify(config?.spec)}`
@@ -112,8 +115,8 @@ function newClient<C extends AwsClient>(
     ...(spec.useDualstackEndpoint ? { useDualstackEndpoint: true } : {}),
     customUserAgent: 'crosstie',
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS, throwOnRequestTimeout: true },
-    // Repeating is the reconciler's business: the SDK would hide throttling from
-    // the budget, and would make what has no token twice.
+    // The reconciler retries, not the SDK: retries in the SDK would hide throttling from the call budget, and would
+    // create resources without an idempotency token twice.
     maxAttempts: 1,
   }
   const client = new Client(settings as never)
@@ -122,10 +125,10 @@ function newClient<C extends AwsClient>(
   return client
 }
 
-/** `EC2Client` is the client of `ec2`; a bundler may have put a number behind it. */
+/** Returns the service of a client class: `ec2` for `EC2Client`. A bundler may append a number. */
 const serviceOf = (clientName: string) => clientName.replace(/Client\d*$/, '').toLowerCase()
 
-/** Around each call: tells of it, repeats reads whose answer was lost, and makes errors readable. */
+/** Returns middleware that publishes each call, retries reads whose response was lost, and translates errors. */
 function middleware(region: string) {
   return (next: Next, context: { readonly clientName?: string; readonly commandName?: string }): Next =>
     async (args) => {

@@ -52,11 +52,13 @@ const fields = s.object({
   ),
 })
 
-/** How AWS is reached: `ProviderConfig` of `aws.crossplane.io/v1beta1`. */
+/** The `ProviderConfig` of `aws.crossplane.io/v1beta1`: credentials, endpoints and roles. */
 export const providerConfig = defineProviderConfig({ group: 'aws.crossplane.io', version: 'v1beta1', fields })
 
+/** The spec of an AWS ProviderConfig. */
 export type AwsConfigSpec = Infer<typeof fields>
 
+/** AWS credentials, in the format of the SDK. */
 export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -64,20 +66,23 @@ export interface Credentials {
   readonly expiration?: Date
 }
 
+/** Returns valid credentials, and renews them if necessary. */
 export type CredentialsSource = () => Promise<Credentials>
 
 const SESSION_NAME = 'crosstie'
+/** The region for calls to global services such as IAM. */
 export const GLOBAL_REGION = 'us-east-1'
 
-/** A configuration that cannot be used as it is. Says which field, and what to write. */
+/** An invalid configuration. The message names the field and the fix. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** Returns the spec of a ProviderConfig. It is empty without a ProviderConfig. */
 export const specOf = (config: ProviderConfiguration | undefined): AwsConfigSpec =>
   (config?.spec ?? {}) as unknown as AwsConfigSpec
 
-/** The credentials that a ProviderConfig leads to, by whatever number of roles. */
+/** Returns the credentials of a ProviderConfig, after assuming all configured roles. */
 export function credentialsOf(config: ProviderConfiguration | undefined): CredentialsSource {
   const spec = specOf(config)
   const base = spec.webIdentity ? webIdentity(spec) : baseCredentials(config)
@@ -91,7 +96,7 @@ function baseCredentials(config: ProviderConfiguration | undefined): Credentials
   return fromProfile(config, profiles, profile ?? 'default', [])
 }
 
-/** The keys of a profile, or the role that it takes on with the keys of another. */
+/** Returns the keys of a profile, or assumes its role with the keys of its source profile. */
 function fromProfile(
   config: ProviderConfiguration,
   profiles: ReadonlyMap<string, Profile>,
@@ -168,7 +173,7 @@ export function endpointFor({ endpoint }: AwsConfigSpec, service: string): strin
 
 const BEFORE_EXPIRY_MS = 5 * 60_000
 
-/** One session for all clients, renewed before it ends: not one for each service and region. */
+/** Caches credentials until shortly before they expire, so that all services and regions share one session. */
 function remembered(source: CredentialsSource): CredentialsSource {
   let held: Promise<Credentials> | undefined
   return async () => {
@@ -177,7 +182,7 @@ function remembered(source: CredentialsSource): CredentialsSource {
     if (credentials && (credentials.expiration?.getTime() ?? Infinity) - BEFORE_EXPIRY_MS > Date.now()) {
       return credentials
     }
-    // Somebody else may have begun to renew them while we waited.
+    // A concurrent caller may have started the renewal.
     if (held === known) {
       const asked = source()
       held = asked

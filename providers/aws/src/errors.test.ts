@@ -25,7 +25,7 @@ const missing = await motoMissing()
 const SECRET = 'wJalrXUtnFEMIK7MDENGbPxRfiCYSECRETKEY'
 const secretType: ResourceType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 
-/** One VPC, its ProviderConfig and credentials, and what it takes to reconcile it. */
+/** A VPC with its ProviderConfig, its credentials and a controller. */
 class Network {
   readonly api: FakeApi
   readonly events: string[] = []
@@ -97,7 +97,7 @@ class Network {
 
 interface Case {
   readonly because: string
-  /** Which call fails. */
+  /** The operation that fails. */
   readonly at: string
   readonly with: Answer
   readonly says: readonly RegExp[]
@@ -188,7 +188,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
     test(`${name}: ${because}`, async () => {
       const network = await Network.at(front.url)
       failing(at, answer)
-      // A resource without a name is created before it is observed.
+      // A resource without an external name is created before it is observed.
       let next = await network.reconcile()
       if (!front.requests.includes(at)) next = await network.reconcile()
       assert.equal(next.after, 'backoff', 'it is tried again, each time later')
@@ -198,7 +198,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
       assert.ok(!network.told().includes('THETOKEN'), 'no token')
       assert.ok(!network.told().includes('xxxx'), 'nothing that only AWS can read')
 
-      // It recovers by itself when the reason is gone.
+      // The object recovers without intervention when the cause is gone.
       front.fault = () => undefined
       for (let i = 0; i < 4; i++) await network.reconcile()
       assert.equal(conditionsOf(network.object!).find(({ type }) => type === 'Ready')?.status, 'True')
@@ -231,7 +231,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
     const network = await Network.at(front.url)
     failing('DescribeVpcs', 'cut')
     await network.reconcile()
-    // Without a name there is nothing to observe: it was created, and then could not be found.
+    // Without an external name there is nothing to observe: the VPC was created, and could not be found afterwards.
     await network.reconcile()
     assert.equal(front.requests.filter((operation) => operation === 'DescribeVpcs').length, 3)
     assert.match(network.synced(), /observe failed: ec2:DescribeVpcs in eu-west-1: the answer was lost/)
@@ -304,7 +304,7 @@ describe('errors of AWS, as conditions', { skip: missing ?? false }, () => {
 test('a permission that is missing in IAM is named, and what is allowed works', {
   skip: missing ?? false,
 }, async () => {
-  // The calls that set the stage are not checked; from then on moto checks signatures and policies.
+  // The calls of the setup are not checked. From then on moto checks signatures and policies.
   await using moto = await Moto.start({ callsBeforeAuthorization: 4 })
   const iam = moto.client(IAMClient, 'us-east-1')
   const statement = (Action: string[]) =>

@@ -2,13 +2,15 @@ import { ThrottledError, UncertainError } from '@crosstie/resources/provider'
 import { type AwsCall, actionOf, isRead } from './actions.js'
 
 /**
- * What went wrong, so that code need not ask for words:
+ * The category of an error, so that code does not parse messages:
  *
- * - `notFound`, `exists`: there is no such thing, or there is one already.
- * - `denied`, `credentials`: not allowed, or nobody that AWS knows.
- * - `quota`: more than the account may have. `inUse`, `protected`: cannot be deleted yet.
- * - `unsupported`: not every region, or emulator, has it. `unreachable`: no answer.
- * - `invalid`: whatever else AWS refuses.
+ * - `notFound`, `exists`: the resource does not exist, or exists already.
+ * - `denied`, `credentials`: AWS denied the action, or rejected the credentials.
+ * - `quota`: a quota of the account is exhausted.
+ * - `inUse`, `protected`: the resource cannot be deleted yet.
+ * - `unsupported`: the region or the emulator lacks the feature.
+ * - `unreachable`: AWS did not respond.
+ * - `invalid`: any other rejection.
  */
 export type Trouble =
   | 'notFound'
@@ -22,30 +24,32 @@ export type Trouble =
   | 'unreachable'
   | 'invalid'
 
-/** AWS refused, or could not be asked. The message says what was attempted and what to do next. */
+/** AWS rejected a call or was unreachable. The message states the attempted action and the next step. */
 export class AwsError extends Error {
   override readonly name = 'AwsError'
 
   constructor(
     message: string,
     readonly trouble: Trouble,
-    /** As AWS calls it: `InvalidVpcID.NotFound`. */
+    /** The error code of AWS: `InvalidVpcID.NotFound`. */
     readonly code: string,
   ) {
     super(message)
   }
 }
 
+/** Returns the category of an error of AWS, or undefined for other errors. */
 export function troubleOf(error: unknown): Trouble | undefined {
   return error instanceof AwsError ? error.trouble : undefined
 }
 
+/** Reports whether the error means that the resource does not exist. */
 export const isNotFound = (error: unknown): boolean => troubleOf(error) === 'notFound'
 
 /** Returns the result of a call, or undefined if the resource does not exist. */
 export const unlessNotFound = <T>(call: Promise<T>) => unless(call, 'notFound')
 
-/** Returns the result of a call, or undefined if it fails with one of these troubles. */
+/** Returns the result of a call, or undefined if it fails with one of these categories. */
 export async function unless<T>(call: Promise<T>, ...troubles: readonly Trouble[]): Promise<T | undefined> {
   try {
     return await call
@@ -66,7 +70,7 @@ interface SdkError extends Error {
 const throttling =
   /^(EC2)?(Throttl|RequestThrottl|TooManyRequests|RequestLimitExceeded|BandwidthLimitExceeded|SlowDown|PriorRequestNotComplete|ProvisionedThroughputExceeded)/
 
-/** By the code of the answer, first match wins. */
+/** Error codes and their categories. The first match wins. */
 const troubles: readonly (readonly [RegExp, Trouble])[] = [
   [/^(AuthFailure|InvalidClientTokenId|UnrecognizedClient|InvalidAccessKeyId|SignatureDoesNotMatch)/, 'credentials'],
   [/^(InvalidSignature|IncompleteSignature|MissingAuthenticationToken|InvalidToken|TokenRefresh)/, 'credentials'],
@@ -80,7 +84,7 @@ const troubles: readonly (readonly [RegExp, Trouble])[] = [
   [/^(X?NotImplemented|MethodNotAllowed|UnsupportedArgument|UnsupportedOperation|OptInRequired)/, 'unsupported'],
 ]
 
-// Services have no code of its own for this, only words.
+// Services report this only in the message, without a dedicated error code.
 const protection = /deletion ?protection|protected against deletion|termination protection/i
 
 const unreachableCodes = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
@@ -122,7 +126,7 @@ export function translate(raw: unknown, call: AwsCall): unknown {
 const NOT_IMPLEMENTED = 501
 const MOVED = 301
 
-/** A failure that may be gone a moment later, and says nothing of whether the call took effect. */
+/** Reports whether an error is transient and leaves open whether the call took effect. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { $metadata, code = '', name } = error as SdkError

@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { s } from '@crosstie/resources/provider'
 
-/** Fields that kinds of all services share, so that they are called and described alike. */
-
+/** The region of a resource. */
 export const region = () => s.identifier(s.string({ doc: 'Region of AWS that it is in, such as eu-west-1.' }))
 
+/** The tags of a resource. Tags of other owners are kept. */
 export const tags = () =>
   s.optional(s.map(s.string(), { shared: true, doc: 'Tags. Those that are not named here belong to others.' }))
 
-/** A policy in JSON, as IAM has it. Compared by what it says, as services write it in ways of their own. */
+/** A JSON policy document of IAM. Compared by meaning, because services reformat it. */
 export const policyDocument = (doc: string, options: { readonly lateInitialize?: false } = {}) =>
   s.string({ doc, same: samePolicy, ...options })
 
-/** Do two policies say the same? One value and a list of one are the same to IAM, and so is the order of lists. */
+/**
+ * Reports whether two policies are equivalent. A single value equals a list of one, and the order of lists is
+ * ignored.
+ */
 export function samePolicy(a: string, b: string): boolean {
   const [left, right] = [parsed(a), parsed(b)]
   return left !== undefined && right !== undefined && isDeepStrictEqual(canonical(left), canonical(right))

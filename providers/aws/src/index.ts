@@ -18,6 +18,7 @@ import { bucket } from './s3/bucket.js'
 import { bucketBinding } from './s3/claim.js'
 import { start } from './start.js'
 
+/** The AWS provider. */
 export const provider = defineProvider({
   name: 'aws',
   summary: 'Networks, clusters, databases, tables, roles and buckets of AWS.',

@@ -1,4 +1,4 @@
-/** Reads all pages of a paginated call, whatever the service calls its tokens: the SDK's paginators know. */
+/** Reads all pages of a call. The paginators of the SDK handle the tokens of each service. */
 export async function collect<P, T>(
   pages: AsyncIterable<P>,
   itemsOf: (page: P) => readonly T[] | undefined,

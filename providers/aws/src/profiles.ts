@@ -1,7 +1,7 @@
 /** A section of a credentials file. */
 export type Profile = Readonly<Record<string, string | undefined>>
 
-/** Reads a credentials file as AWS' own tools write it: `[default]`, or `[profile name]` as in config files. */
+/** Parses a credentials file of the AWS CLI. Sections are `[default]` or, as in config files, `[profile name]`. */
 export function parseProfiles(text: string): ReadonlyMap<string, Profile> {
   const profiles = new Map<string, Record<string, string>>()
   let current: Record<string, string> | undefined

@@ -41,7 +41,7 @@ const computed = 'it follows from a field of another name'
 interface Covered {
   readonly kind: ManagedKind
   readonly shapes: readonly Shape[]
-  /** Members that have no field on purpose, and why. */
+  /** Members without a field, and the reasons. */
   readonly leftOut: Readonly<Record<string, string>>
 }
 
@@ -116,7 +116,7 @@ const covered: readonly Covered[] = [
 
 for (const { kind, shapes, leftOut } of covered) {
   test(`${kind.type.kind} has a field for all that the API lets one configure, but for what is left out on purpose`, () => {
-    // Tags are a map with us, whatever they are to a service.
+    // Tags are a map in every kind, independent of the service.
     const missing = membersWithoutField(kind, shapes).filter((path) => !path.startsWith('tags.'))
     assert.deepEqual(missing, Object.keys(leftOut).sort())
     for (const [path, because] of Object.entries(leftOut)) assert.ok(because.length > 10, `${path} needs a reason`)

@@ -1,12 +1,11 @@
 import type { Json } from '@crosstie/kube'
 
 /**
- * The SDK knows its shapes at run time. With them what kinds call `dbName` goes
- * to the API as `DBName` and back, without a list of names of our own that
- * could be wrong.
+ * Conversion between field names and the names of the API. The SDK exports its shapes at run time, so that `dbName`
+ * becomes `DBName` and back without a separate list of names.
  */
 
-/** As the SDK exports them: `CreateDBInstanceMessage$`. */
+/** A shape that the SDK exports, such as `CreateDBInstanceMessage$`. */
 export type Shape = readonly unknown[]
 
 type Values = Readonly<Record<string, unknown>>
@@ -16,12 +15,15 @@ const MAP = 2
 const STRUCTURE = 3
 const UNION = 4
 
-/** `DBInstanceClass` is `dbInstanceClass`, `MultiAZ` is `multiAZ`, `IOPS` is `iops`. */
+/**
+ * Returns the field name of a member: `dbInstanceClass` for `DBInstanceClass`, `multiAZ` for `MultiAZ`, `iops` for
+ * `IOPS`.
+ */
 export function fieldName(member: string): string {
   return member.replace(/^[A-Z]+(?=[A-Z][a-z]|$)|^[A-Z]/, (head) => head.toLowerCase())
 }
 
-/** The members of a structure, by the name that our fields have; undefined for anything else. */
+/** Returns the members of a structure by field name. The map is empty for other shapes. */
 export function membersOf(shape: unknown): ReadonlyMap<string, { readonly member: string; readonly shape: unknown }> {
   const [kind, , , , names, shapes] = resolved(shape) as [number, ...unknown[]]
   if (kind !== STRUCTURE && kind !== UNION) return new Map()
@@ -37,12 +39,12 @@ export function itemsOf(shape: unknown): unknown {
   return known[0] === LIST ? known[4] : known[0] === MAP ? known[5] : undefined
 }
 
-/** Our values as the API wants them. Fields that the shape does not have are left out. */
+/** Converts values to the format of the API. Fields that the shape does not have are left out. */
 export function toApi<T>(shape: Shape, values: object): T {
   return told(shape, values) as T
 }
 
-/** Converts a response to our field names. Times become text, and unset fields are left out. */
+/** Converts a response to field names. Timestamps become strings, and unset fields are left out. */
 export function fromApi<T = Readonly<Record<string, Json>>>(shape: Shape, answer: object): T {
   return heard(shape, answer) as T
 }
@@ -78,7 +80,7 @@ function heard(shape: unknown, value: unknown): unknown {
 const mapped = (values: Values, each: (inner: unknown) => unknown): unknown =>
   Object.fromEntries(Object.entries(values).map(([key, inner]) => [key, each(inner)]))
 
-/** Members are given as a shape, as a function that gives it, or as either with its traits. */
+/** Resolves a shape. A member refers to a shape directly, by a function, or by either with traits. */
 function resolved(shape: unknown): unknown {
   let known = shape
   while (typeof known === 'function' || (Array.isArray(known) && known.length === 2)) {
@@ -87,5 +89,5 @@ function resolved(shape: unknown): unknown {
   return Array.isArray(known) ? known : [known]
 }
 
-/** Of names without abbreviations, what the API calls them. */
+/** Returns the API name of a field whose name has no abbreviation. */
 export const capitalized = <N extends string>(name: N) => `${name[0]!.toUpperCase()}${name.slice(1)}` as Capitalize<N>

@@ -30,7 +30,7 @@ test('a ProviderConfig that is there is left as it is', async () => {
 })
 
 test('credentials become the ProviderConfig default, even when AWS cannot be asked whose they are', async () => {
-  // Nobody serves there; the name says only that the surroundings are honored.
+  // No server listens there. The test only checks that the variable is read.
   const AWS_ENDPOINT_URL = 'http://127.0.0.1:9'
   const host = hostWith({
     AWS_WEB_IDENTITY_TOKEN_FILE: '/no/such/token',

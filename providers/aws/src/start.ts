@@ -24,7 +24,7 @@ const signs = [
 const IDENTIFY_MS = 10_000
 const NAME = 'default'
 
-/** Brings the ProviderConfig `default` when there are credentials in the environment, and leaves one that is there alone. */
+/** Creates the ProviderConfig `default` if the environment contains credentials. An existing one stays unchanged. */
 export async function start({ client, env, signal }: ProviderHost): Promise<StartedProvider> {
   const { type } = providerConfig
   const sign = signs.find((name) => env[name])

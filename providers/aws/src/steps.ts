@@ -3,7 +3,7 @@ import { troubleOf } from './errors.js'
 
 const AT_ONCE = 8
 
-/** Asks for each item, a few at a time, where the API has no call for all of them. */
+/** Runs a call for each item, a few concurrently. For APIs without a batch call. */
 export async function eachOf<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<readonly R[]> {
   const answers: R[] = new Array(items.length)
   let next = 0
@@ -14,10 +14,7 @@ export async function eachOf<T, R>(items: readonly T[], ask: (item: T) => Promis
   return answers
 }
 
-/**
- * Performs changes of which AWS accepts one at a time. Changes that it rejects during an earlier one stay
- * differences and are retried later.
- */
+/** Performs changes of which AWS accepts one at a time. Rejected changes remain differences and are retried later. */
 export async function oneAfterAnother(changes: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const [made, change] of changes.entries()) {
     try {
@@ -32,7 +29,7 @@ export async function oneAfterAnother(changes: readonly (() => Promise<unknown>)
   }
 }
 
-/** Ready, or what keeps it from being so, in the words of AWS. */
+/** Returns true if ready, else a condition with the state and the issues that AWS reports. */
 export function readiness(is: boolean, state: string | undefined, issues: readonly string[] = []): boolean | Condition {
   if (is) return true
   const message = [`its state is ${state ?? 'unknown'}`, ...issues].join('; ')

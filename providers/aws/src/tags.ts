@@ -1,15 +1,18 @@
-/** Tags as most services write them. */
+/** A tag in the format of most services. */
 export interface Tag {
   readonly Key?: string | undefined
   readonly Value?: string | undefined
 }
 
+/** Tags by key. */
 export type Tags = Readonly<Record<string, string>>
 
+/** Converts a list of tags to a map. */
 export function tagsOf(list: readonly Tag[] | undefined): Tags {
   return Object.fromEntries((list ?? []).map(({ Key, Value }) => [Key ?? '', Value ?? '']))
 }
 
+/** Converts a map of tags to a list. */
 export function tagList(tags: Tags): { Key: string; Value: string }[] {
   return Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
 }

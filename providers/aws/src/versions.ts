@@ -1,6 +1,6 @@
 /**
- * The version that a claim and a class agree on: the more exact of the two, if
- * one is of the other. Throws when they are not.
+ * Returns the version that satisfies both a claim and a class, which is the more specific one. Throws if they
+ * conflict.
  */
 export function agreedVersion(offeredBy: string, asked: unknown, offered: unknown): string | undefined {
   if (typeof asked !== 'string') return typeof offered === 'string' ? offered : undefined

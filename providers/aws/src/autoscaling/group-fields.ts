@@ -20,7 +20,7 @@ const range = (doc: string) =>
 const needed = (doc: string) =>
   s.object({ min: s.integer({ doc: 'At least.' }), max: s.optional(s.integer({ doc: 'At most.' })) }, { doc })
 const names = (doc: string) => s.optional(s.list(s.string(), { doc, set: true }))
-// They follow from the subnets where those are given.
+// Availability zones follow from the subnets if subnets are set.
 const zones = (doc: string) => s.optional(s.list(s.string(), { doc, set: true, lateInitialize: false }))
 const integer = (doc: string) => s.optional(s.integer({ doc }))
 const choice = (doc: string) => s.optional(s.string({ doc, enum: ['included', 'excluded', 'required'] }))
@@ -106,6 +106,7 @@ const mixedInstancesPolicy = s.object(
   { doc: 'Several types of instances and ways to pay for them.' },
 )
 
+/** The `spec.forProvider` fields of an AutoScalingGroup. */
 export const parameters = s.object({
   region: region(),
   minSize: s.integer({ doc: 'The fewest instances that there may be.', minimum: 0 }),
@@ -218,6 +219,7 @@ export const parameters = s.object({
   ),
 })
 
+/** The `status.atProvider` fields of an AutoScalingGroup. */
 export const observation = s.object({
   autoScalingGroupARN: s.string({ doc: 'ARN of the group.' }),
   createdTime: s.string({ doc: 'When it was made.' }),

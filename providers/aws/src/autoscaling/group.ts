@@ -37,6 +37,7 @@ const connect = connectTo(AutoScalingClient)
 type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
 
+/** The managed kind for Auto Scaling groups. */
 export const autoScalingGroup = defineManaged({
   group: 'autoscaling.aws.crossplane.io',
   version: 'v1beta1',
@@ -130,7 +131,7 @@ export const autoScalingGroup = defineManaged({
       const command = new DeleteAutoScalingGroupCommand({ AutoScalingGroupName, ForceDelete: forceDelete })
       await unlessGone(client.send(command, { abortSignal }))
     } catch (error) {
-      // Instances take their time to go: it is asked for again until they are gone.
+      // Instances terminate slowly. The reconciler retries the deletion until they are gone.
       if (troubleOf(error) !== 'inUse' || !occupied) throw error
     }
   },
@@ -157,7 +158,7 @@ function sightOf(found: AutoScalingGroup, region: string) {
     tagsOf(Tags.filter(({ PropagateAtLaunch = false }) => PropagateAtLaunch === propagated))
   return present({
     externalName: found.AutoScalingGroupName ?? '',
-    // The group is ready when it exists. The number of running instances is up to the autoscaler.
+    // The group is ready when it exists. The autoscaler decides how many instances run.
     ready: readiness(!found.Status, found.Status),
     atProvider: {
       ...Object.fromEntries(said),
@@ -169,16 +170,16 @@ function sightOf(found: AutoScalingGroup, region: string) {
   })
 }
 
-/** The API wants subnets as one text. */
+/** Joins the subnet ids, because the API expects them as one comma-separated string. */
 function withZones<V extends { readonly vpcZoneIdentifier?: readonly string[] }>(values: V): object {
   const { vpcZoneIdentifier, ...rest } = values
   return { ...rest, ...(vpcZoneIdentifier ? { vpcZoneIdentifier: vpcZoneIdentifier.join(',') } : {}) }
 }
 
-/** Fields that have their own calls. */
+/** Fields that are changed by dedicated calls. */
 const ownCalls = ['tags', 'propagatedTags', 'loadBalancerNames', 'targetGroupARNs', 'trafficSources'] as const
 
-/** Auto Scaling takes nested settings whole. */
+/** Returns the changed fields with complete nested settings, because Auto Scaling replaces them as a whole. */
 function whole(wanted: Wanted, changed: Changed): { -readonly [K in keyof Wanted]?: Wanted[K] } {
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => changed[name as keyof Wanted] !== undefined))
 }
@@ -200,7 +201,7 @@ function tagList(ResourceId: string, tags: Tags, PropagateAtLaunch: boolean): Ta
 const without = (tags: Tags, others: Tags): Tags =>
   Object.fromEntries(Object.entries(tags).filter(([key]) => others[key] === undefined))
 
-/** A tag is propagated or not: where both maps name it, it is. */
+/** Updates the tags. A key in both maps is propagated. */
 async function updateTags({ client, externalName, forProvider, changed, removed, signal }: Update): Promise<void> {
   const { tags = {}, propagatedTags = {} } = forProvider
   const set = [
@@ -219,7 +220,7 @@ async function updateTags({ client, externalName, forProvider, changed, removed,
   }
 }
 
-/** Attaches and detaches traffic sources, which have one call each. */
+/** Attaches and detaches traffic sources, each with its own call. */
 async function updateTraffic({
   client,
   externalName,

@@ -20,7 +20,7 @@ import { unlessGone } from './gone.js'
 
 const connect = connectTo(AutoScalingClient)
 
-// There is no call to change a launch configuration.
+// The API has no operation that changes a launch configuration.
 const immutable = true
 
 const ebs = s.object({
@@ -97,6 +97,7 @@ const observation = s.object({
   createdTime: s.string({ doc: 'When it was made.' }),
 })
 
+/** The managed kind for launch configurations. */
 export const launchConfiguration = defineManaged({
   group: 'autoscaling.aws.crossplane.io',
   version: 'v1beta1',
@@ -144,7 +145,7 @@ export const launchConfiguration = defineManaged({
   },
 })
 
-/** Converts an observation. AWS returns empty texts for unset fields. */
+/** Converts an observation. AWS returns empty strings for unset fields. */
 function sightOf(found: LaunchConfiguration, region: string) {
   const said = Object.entries(fromApi(LaunchConfiguration$, found)).filter(([, value]) => value !== '')
   return present({

@@ -43,7 +43,7 @@ function contracts(moto: Moto): void {
     change: {
       readCapacity: 8,
       globalSecondaryIndexes: [index('by-owner', 4)],
-      // Moto never lets a stream begin again: it can only be turned off.
+      // Moto cannot enable a stream again: it can only disable one.
       streamSpecification: { streamEnabled: false },
       tags: { team: 'ops' },
     },
@@ -55,7 +55,7 @@ function contracts(moto: Moto): void {
     count: async () => (await tables()).length,
   }))
 
-  /** A table of one key, reconciled as the control plane does it. */
+  /** Creates a table with one key and reconciles it like the control plane. */
   async function reconciled(name: string, forProvider: object) {
     const kind = connected(table, moto.config())
     const events: string[] = []

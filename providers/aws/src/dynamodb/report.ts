@@ -3,11 +3,11 @@ import { fromApi } from '../shapes.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A table under the names that it is configured by. */
+/** Converts a table to the field names of its configuration. */
 export function atProviderOf(found: TableDescription): Values {
   const { ProvisionedThroughput, BillingModeSummary, SSEDescription, TableClassSummary } = found
   const reported = fromApi(TableDescription$, found)
-  // A table that was never on demand has no billing mode to tell.
+  // The API reports no billing mode for a table that was never on demand.
   const billingMode = BillingModeSummary?.BillingMode ?? 'PROVISIONED'
   const indexes = reported['globalSecondaryIndexes'] as readonly Values[] | undefined
   return defined({
@@ -20,7 +20,7 @@ export function atProviderOf(found: TableDescription): Values {
         }
       : {}),
     globalSecondaryIndexes: indexes?.map((index) => indexOf(index, billingMode)),
-    // Of what is off the API says nothing at all.
+    // The API omits disabled features.
     streamSpecification: reported['streamSpecification'] ?? { streamEnabled: false },
     sseSpecification: defined({
       enabled: SSEDescription?.Status === 'ENABLED' || SSEDescription?.Status === 'ENABLING',
@@ -31,7 +31,7 @@ export function atProviderOf(found: TableDescription): Values {
   })
 }
 
-/** On demand there are no provisioned units, although the API tells zeros. */
+/** Converts an index. The API reports zero provisioned units for on-demand tables. They are left out. */
 function indexOf({ provisionedThroughput, ...index }: Values, billingMode: string): Values {
   return billingMode === 'PROVISIONED' ? { ...index, provisionedThroughput } : index
 }

@@ -9,8 +9,9 @@ interface Attribute {
 }
 
 /**
- * DynamoDB takes definitions only together with an index, and lists those that keys and indexes use. So an attribute
- * of an index that others added does not differ, nor does one whose index does not exist yet: only another type differs.
+ * Compares attribute definitions. DynamoDB accepts definitions only together with an index, and reports those that
+ * keys and indexes use. Therefore an attribute of an index that others added is not a difference, and neither is
+ * one whose index does not exist yet. Only a different type is.
  */
 const sameAttributes = (desired: unknown, observed: unknown): boolean =>
   (desired as readonly Attribute[]).every(({ attributeName, attributeType }) => {
@@ -60,6 +61,7 @@ const index = {
   projection: projection(),
 }
 
+/** The `spec.forProvider` fields of a Table. */
 export const parameters = s.object({
   region: region(),
   attributeDefinitions: s.optional(
@@ -177,6 +179,7 @@ export const parameters = s.object({
   tags: tags(),
 })
 
+/** The `status.atProvider` fields of a Table. */
 export const observation = s.object({
   tableArn: s.string({ doc: 'ARN of the table.' }),
   tableId: s.string({ doc: 'Id of the table.' }),

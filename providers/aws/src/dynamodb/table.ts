@@ -31,6 +31,7 @@ const TYPE_IS_FIXED =
   'spec.forProvider.attributeDefinitions: DynamoDB does not change the type of an attribute that a key or index uses; restore the type, or recreate the index'
 const usable = new Set(['ACTIVE', 'UPDATING'])
 
+/** The managed kind for DynamoDB tables. */
 export const table = defineManaged({
   group: 'dynamodb.aws.crossplane.io',
   version: 'v1alpha1',
@@ -130,7 +131,7 @@ export const table = defineManaged({
     }
   },
 
-  // The list tells names only.
+  // ListTables returns names only.
   async list({ client, forProvider: { region }, signal: abortSignal }) {
     const names = await collect(paginateListTables({ client }, {}, { abortSignal }), (page) => page.TableNames)
     const observed = await eachOf(names, async (name) => {

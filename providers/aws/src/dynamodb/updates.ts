@@ -15,6 +15,7 @@ import type { parameters } from './table-fields.js'
 
 type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
+/** A change of a table, without its name. */
 export type TableUpdate = Omit<UpdateTableCommandInput, 'TableName'>
 
 /** Fields that DynamoDB changes by separate calls, each as a whole. */
@@ -28,7 +29,7 @@ const alone = [
   'disassociationProtectionEnabled',
 ] as const
 
-/** Both or neither: the other one is as it is. */
+/** Returns both capacities, because the API requires both. An unset one keeps its current value. */
 export function throughputOf(
   { readCapacity, writeCapacity }: Pick<Wanted, 'readCapacity' | 'writeCapacity'>,
   is: TableDescription = {},
@@ -41,7 +42,10 @@ export function throughputOf(
   }
 }
 
-/** The calls that bring a table in line: DynamoDB takes one kind of change in each, and one index. */
+/**
+ * Returns the calls that change a table to its desired state. DynamoDB accepts one kind of change and one index per
+ * call.
+ */
 export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription): readonly TableUpdate[] {
   const updates: TableUpdate[] = capacityUpdates(changed, wanted, is)
   for (const name of alone) {
@@ -53,7 +57,7 @@ export function updatesOf(changed: Changed, wanted: Wanted, is: TableDescription
   return updates
 }
 
-/** The billing mode and the capacity go into one call. On demand nothing is provisioned. */
+/** Changes the billing mode and the capacity in one call. On-demand tables have no provisioned capacity. */
 function capacityUpdates(changed: Changed, wanted: Wanted, is: TableDescription): TableUpdate[] {
   if (!changed.billingMode && !changed.readCapacity && !changed.writeCapacity) return []
   const provisioned = wanted.billingMode !== 'PAY_PER_REQUEST'
@@ -98,7 +102,10 @@ function indexUpdates(wanted: Wanted, is: TableDescription): TableUpdate[] {
 const throughputs = ['ProvisionedThroughput', 'OnDemandThroughput', 'WarmThroughput'] as const
 type Throughputs = { readonly [K in (typeof throughputs)[number]]?: object | undefined }
 
-/** The parts of the throughput of an index that differ; undefined when none does. On demand nothing is provisioned. */
+/**
+ * Returns the throughput settings of an index that differ, or undefined. On-demand tables have no provisioned
+ * capacity.
+ */
 function changedThroughput(wanted: Throughputs, is: Throughputs, billingMode: Wanted['billingMode']) {
   const changed = throughputs.filter((name) => {
     if (name === 'ProvisionedThroughput' && billingMode === 'PAY_PER_REQUEST') return false
@@ -108,7 +115,7 @@ function changedThroughput(wanted: Throughputs, is: Throughputs, billingMode: Wa
   return changed.length > 0 ? Object.fromEntries(changed.map((name) => [name, wanted[name]])) : undefined
 }
 
-/** A change of an existing index that DynamoDB cannot apply, as an error message; undefined without one. */
+/** Returns an error message for a change of an existing index that DynamoDB cannot apply, or undefined. */
 export function fixedIndexChange(wanted: Wanted, is: TableDescription): string | undefined {
   const held = fromApi<Indexes>(TableDescription$, is)
   const fields = { globalSecondaryIndexes: ['keySchema', 'projection'], vectorIndexes: vectorFields } as const
@@ -137,7 +144,7 @@ interface Index {
 
 const vectorFields = ['vectorAttribute', 'projection', 'dimensions', 'distanceFunction', 'searchSchema'] as const
 
-/** Does a value that the spec sets differ? Fields that it leaves open do not count, nor does the order of a list. */
+/** Reports whether a value that the spec sets differs. Unset fields and the order of lists are ignored. */
 function differs(wanted: unknown, is: unknown): boolean {
   if (wanted === undefined) return false
   if (Array.isArray(wanted)) {

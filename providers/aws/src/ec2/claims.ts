@@ -5,7 +5,7 @@ import { securityGroup } from './securitygroup.js'
 import { subnet } from './subnet.js'
 import { vpc } from './vpc.js'
 
-/** The network that may come with what is claimed, as parts of its aggregate. */
+/** Returns the bindings for the network of a claim, as members of its aggregate. */
 export function networkFor(claim: ClaimKind): readonly Binding[] {
   return [
     ...[vpc, subnet, internetGateway, routeTable].map((managed) =>
@@ -15,7 +15,7 @@ export function networkFor(claim: ClaimKind): readonly Binding[] {
   ]
 }
 
-/** No two groups of a VPC have the same name, so that a class for many claims cannot name them. */
+/** Generates the group name. Group names are unique in a VPC, so a class for many claims cannot set one. */
 function groupOf({ claim, forProvider }: Configuring) {
   const { namespace, name, uid = '' } = claim.metadata
   const groupName = `${namespace}-${name}-${uid.slice(0, 8)}`

@@ -2,31 +2,31 @@ import { CreateTagsCommand, DeleteTagsCommand, EC2Client, type Filter, type Reso
 import { connectTo } from '../clients.js'
 import { type Tags, tagChanges, tagList } from '../tags.js'
 
-/** Connects to EC2 in the region of the object. A value of its own, else TypeScript loses its type. */
+/** Connects to EC2 in the region of the object. A separate constant, because TypeScript loses its type otherwise. */
 export const ec2 = connectTo(EC2Client)
 
 /** Returns the tags for a create call of EC2. */
 export const tagSpecification = (type: ResourceType, tags: Tags) => [{ ResourceType: type, Tags: tagList(tags) }]
 
-/** How many items a page may have. */
+/** The maximum number of items per page. */
 export const PAGE = 1000
 
 /**
- * Returns filters by id or, while it is unknown, by tags. An unknown id in a filter is not an error and returns
- * nothing.
+ * Returns filters by id or, while it is unknown, by tags. An unknown id in a filter is not an error: the result is
+ * empty.
  */
 export function filtersFor(idFilter: string, externalName: string, tags: Tags | undefined): Filter[] | undefined {
   if (externalName !== '') return [{ Name: idFilter, Values: [externalName] }]
   return tags ? filtersByTags(tags).Filters : undefined
 }
 
-/** Finds all that carry the tags, and just all when there are none. */
+/** Returns filters for resources with these tags. Without tags, all resources match. */
 export function filtersByTags(tags: Tags | undefined): { Filters?: Filter[] } {
   const Filters = Object.entries(tags ?? {}).map(([key, value]) => ({ Name: `tag:${key}`, Values: [value] }))
   return Filters.length > 0 ? { Filters } : {}
 }
 
-/** Sets the tags that changed, and takes out those that were ours and are no longer wanted. */
+/** Sets the changed tags, and removes tags that the spec no longer contains. Tags of others stay. */
 export async function updateTags(
   client: EC2Client,
   id: string,

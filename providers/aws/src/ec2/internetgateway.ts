@@ -35,6 +35,7 @@ const observation = s.object({
   }),
 })
 
+/** The managed kind for internet gateways. */
 export const internetGateway = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -108,7 +109,7 @@ function observed(region: string, found: InternetGateway) {
   })
 }
 
-// EC2 says `available` of gateways, not `attached`.
+// EC2 reports `available` for attached gateways, not `attached`.
 const isAttached = (state: string | undefined) => state === 'available' || state === 'attached'
 
 async function find(client: EC2Client, Filters: Filter[], abortSignal: AbortSignal) {

@@ -42,7 +42,8 @@ describe('many at once', { skip: missing ?? false, timeout: 900_000 }, () => {
     const now = () => Date.now() + passed
     const api = new FakeApi({ now })
     const kind = connected(internetGateway, moto.config())
-    // A minute of the test's own is no minute of the clock: the list must not grow old while a slow machine works.
+    // The clock of the test is separate from real time: the cached list must not expire while a slow machine runs
+    // the test.
     const pollSeconds = 3_600
     const controller = managedController(kind, { client: api, clock: { now }, pollSeconds })
     const names = ids.map((_, i) => `gateway-${i}`)

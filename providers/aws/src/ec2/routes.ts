@@ -33,8 +33,10 @@ const targets = {
   odbNetworkArn: text('Network of Oracle Database@AWS.'),
 }
 
+/** The fields of a route. */
 export const route = s.object({ ...destinations, ...targets })
 
+/** A route as a spec states it. */
 export type WantedRoute = Infer<typeof route>
 type Name = keyof WantedRoute
 
@@ -53,7 +55,7 @@ export function routesOf(told: readonly Route[] | undefined): readonly WantedRou
 const isMade = ({ Origin, GatewayId }: Route) =>
   GatewayId !== 'local' && Origin !== 'CreateRouteTable' && Origin !== 'EnableVgwRoutePropagation'
 
-/** AWS names the interface of an instance too, and an endpoint as a gateway: one target is what was asked for. */
+/** Removes redundant targets. AWS also reports the interface of an instance, and reports an endpoint as a gateway. */
 function withoutRepetition({ networkInterfaceId, ...rest }: Record<Name, string>): WantedRoute {
   if (rest.gatewayId?.startsWith('vpce-')) {
     const { gatewayId, ...others } = rest
@@ -62,7 +64,7 @@ function withoutRepetition({ networkInterfaceId, ...rest }: Record<Name, string>
   return rest.instanceId || !networkInterfaceId ? rest : { ...rest, networkInterfaceId }
 }
 
-/** A route that names no target leads to the table's internet gateway. */
+/** Adds the internet gateway of the table to routes without a target. Throws if the table has no gateway. */
 export function complete(routes: readonly WantedRoute[], gatewayId: string | undefined): readonly WantedRoute[] {
   return routes.map((each) => {
     if (targetNames.some((name) => each[name])) return each
@@ -75,7 +77,10 @@ export function complete(routes: readonly WantedRoute[], gatewayId: string | und
   })
 }
 
-/** Makes the routes what they should be. Those to the same destination are replaced, so that it stays reachable. */
+/**
+ * Creates, replaces and deletes routes to match the spec. A route is replaced in place, so its destination stays
+ * reachable.
+ */
 export async function setRoutes(
   client: EC2Client,
   RouteTableId: string,

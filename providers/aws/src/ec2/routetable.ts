@@ -71,9 +71,10 @@ const observation = s.object({
   routeStates: s.map(s.string(), { doc: 'State of each route: active or blackhole, by destination.' }),
 })
 
-// Larger pages are refused for route tables.
+// The API rejects larger pages for route tables.
 const PAGE = 100
 
+/** The managed kind for route tables. */
 export const routeTable = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -125,7 +126,7 @@ export const routeTable = defineManaged({
   },
 
   async create({ client, forProvider, token, tags, signal: abortSignal }) {
-    // Checked before the creation, since it could not be changed later.
+    // Validates the routes before the creation, so that an invalid route does not leave an incomplete table behind.
     complete(forProvider.routes ?? [], forProvider.internetGatewayId)
     const made = await client.send(
       new CreateRouteTableCommand({
@@ -212,7 +213,7 @@ interface Wanted {
   readonly propagatingVgws?: readonly string[] | undefined
 }
 
-/** Makes routes and associations what they should be, whatever they are now. */
+/** Changes routes and associations to their desired state. */
 async function configure(client: EC2Client, RouteTableId: string, wanted: Wanted, abortSignal: AbortSignal) {
   const found = await findById(client, RouteTableId, abortSignal)
   if (!found) return

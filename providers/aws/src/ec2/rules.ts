@@ -37,9 +37,10 @@ const permission = s.object({
   ),
 })
 
+/** A permission of a security group, as a spec states it. */
 export type Permission = Infer<typeof permission>
 
-/** AWS tells rules in groups of its own making, so lists are compared rule by rule. */
+/** Returns a field for a list of permissions. AWS groups rules differently, so lists are compared rule by rule. */
 export const permissions = (doc: string) =>
   s.optional(
     s.list(permission, {
@@ -49,9 +50,9 @@ export const permissions = (doc: string) =>
     }),
   )
 
-/** One protocol, one range of ports, one other party. */
+/** One protocol, one port range and one peer. */
 interface Rule {
-  /** The identity of a rule in AWS. */
+  /** The identity of the rule in AWS. */
   readonly key: string
   readonly description: string
   readonly permission: IpPermission
@@ -64,7 +65,7 @@ function protocolOf(name: string): string {
   return protocols[lower] ?? lower
 }
 
-/** Permissions taken apart. `self` is the id of the group that they belong to, where it is known. */
+/** Splits permissions into rules. `self` is the id of the security group that contains them, if it is known. */
 export function rulesOf(given: readonly Permission[], self = 'self'): ReadonlyMap<string, Rule> {
   const rules = new Map<string, Rule>()
   for (const { ipProtocol, fromPort, toPort, ...parties } of given) {
@@ -107,7 +108,7 @@ function sameRules(desired: readonly Permission[], observed: readonly Permission
   return missing.length === 0 && changed.length === 0 && extra.length === 0
 }
 
-/** Returns the rules to authorize, to describe again and to revoke. */
+/** Returns the rules to authorize, to update the description of, and to revoke. */
 export function compareRules(wanted: ReadonlyMap<string, Rule>, held: ReadonlyMap<string, Rule>) {
   const both = [...wanted.values()].filter(({ key }) => held.has(key))
   return {
@@ -117,7 +118,7 @@ export function compareRules(wanted: ReadonlyMap<string, Rule>, held: ReadonlyMa
   }
 }
 
-/** Converts rules of AWS. A reference to the group itself is left out, as in a spec without the id. */
+/** Converts permissions of AWS. A reference to the group itself is left out, as in a spec without the id. */
 export function permissionsOf(told: readonly IpPermission[] | undefined, self: string): readonly Permission[] {
   return (told ?? []).map((each) => ({
     ipProtocol: each.IpProtocol ?? '-1',

@@ -45,6 +45,7 @@ const observation = s.object({
   ownerId: s.string({ doc: 'The account that it belongs to.' }),
 })
 
+/** The managed kind for security groups. */
 export const securityGroup = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -180,7 +181,7 @@ const directions = {
   },
 }
 
-/** New rules are allowed before old ones are revoked, so that what stays allowed is never cut off. */
+/** Authorizes new rules before it revokes old ones, so that permitted traffic is never interrupted. */
 async function setRules(client: EC2Client, GroupId: string, wanted: WantedRules, abortSignal: AbortSignal) {
   const group = await find(client, { GroupIds: [GroupId] }, abortSignal)
   for (const name of ['ingress', 'egress'] as const) {

@@ -21,7 +21,7 @@ import { tagsOf } from '../tags.js'
 import { ec2, filtersByTags, filtersFor, PAGE, tagSpecification, updateTags } from './common.js'
 import { vpc } from './vpc.js'
 
-/** Attributes that can be changed later. */
+/** Attributes that can be changed after the creation. */
 const attributes = {
   mapPublicIpOnLaunch: s.optional(s.boolean({ doc: 'Give instances a public IPv4 address.' })),
   assignIpv6AddressOnCreation: s.optional(s.boolean({ doc: 'Give network interfaces an IPv6 address.' })),
@@ -79,6 +79,7 @@ const observation = s.object({
   ipv6CidrBlockAssociationId: s.string({ doc: 'Id of the association with ipv6CidrBlock.' }),
 })
 
+/** The managed kind for subnets. */
 export const subnet = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -188,14 +189,14 @@ function observed(region: string, found: Subnet) {
   })
 }
 
-/** The range of IPv6 addresses that it has now: those it had are listed for a while. */
+/** Returns the current IPv6 range. AWS lists former ranges for a while. */
 function ipv6Of({ Ipv6CidrBlockAssociationSet = [] }: Subnet) {
   return Ipv6CidrBlockAssociationSet.find(({ Ipv6CidrBlockState }) => /^associat/.test(Ipv6CidrBlockState?.State ?? ''))
 }
 
 type Attributes = { readonly [K in keyof typeof attributes]?: boolean | string | number | undefined }
 
-/** One attribute for each call: AWS takes no more. */
+/** Sets attributes one by one, because AWS accepts one attribute per call. */
 async function setAttributes(client: EC2Client, SubnetId: string, wanted: Attributes, abortSignal: AbortSignal) {
   for (const name of Object.keys(attributes) as (keyof Attributes)[]) {
     const value = wanted[name]
@@ -210,7 +211,7 @@ async function setAttributes(client: EC2Client, SubnetId: string, wanted: Attrib
   }
 }
 
-/** A subnet has one range of IPv6 addresses: the old one goes first. */
+/** Replaces the IPv6 range. A subnet has at most one, so the old one is removed first. */
 async function replaceIpv6(client: EC2Client, SubnetId: string, Ipv6CidrBlock: string, abortSignal: AbortSignal) {
   const { Subnets: [found] = [] } = await client.send(new DescribeSubnetsCommand({ SubnetIds: [SubnetId] }), {
     abortSignal,

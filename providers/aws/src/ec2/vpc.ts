@@ -93,10 +93,11 @@ const observation = s.object({
   ),
 })
 
-/** Each is read and changed by a call of its own. */
+/** Attributes that are read and changed by one call each. */
 const attributes = ['enableDnsSupport', 'enableDnsHostnames', 'enableNetworkAddressUsageMetrics'] as const
 type Attributes = { readonly [K in (typeof attributes)[number]]?: boolean | undefined }
 
+/** The managed kind for VPCs. */
 export const vpc = defineManaged({
   group: 'ec2.aws.crossplane.io',
   version: 'v1beta1',
@@ -128,7 +129,7 @@ export const vpc = defineManaged({
   async list({ client, forProvider, tags, signal: abortSignal }) {
     const pages = paginateDescribeVpcs({ client, pageSize: PAGE }, filtersByTags(tags), { abortSignal })
     const found = []
-    // One after the other: their attributes take calls of their own, and a region has few VPCs.
+    // Sequential: each VPC needs calls for its attributes, and a region has few VPCs.
     for (const each of await collect(pages, ({ Vpcs }) => Vpcs)) {
       found.push(await observed(client, forProvider.region, each, abortSignal))
     }
@@ -230,7 +231,7 @@ async function setAttributes(
   wanted: Attributes,
   abortSignal: AbortSignal,
 ): Promise<void> {
-  // DNS support first: host names need it.
+  // The order matters: DNS host names require DNS support.
   for (const name of attributes) {
     const Value = wanted[name]
     if (Value === undefined) continue

@@ -9,7 +9,7 @@ import { nodeGroup } from './nodegroup.js'
 
 const claim = kubernetesCluster
 
-/** A cluster alone, or with its nodes and its network, as an aggregate. */
+/** Bindings for a cluster alone, or for an aggregate of a cluster, its nodes and its network. */
 export const clusterBindings: readonly Binding[] = [
   defineBinding({ claim, managed: cluster, configure: clusterOf }),
   ...[nodeGroup, role, launchConfiguration, autoScalingGroup].map((managed) =>

@@ -8,7 +8,7 @@ const cidrs = (doc: string) =>
 
 type Logging = readonly { readonly types?: readonly string[]; readonly enabled?: boolean }[]
 
-/** EKS groups the types of logs as it likes: what counts is which are on. */
+/** Compares the enabled log types. EKS groups the types arbitrarily. */
 function sameLogging(desired: unknown, observed: unknown): boolean {
   const on = (given: unknown) =>
     new Set((given as Logging).filter(({ enabled }) => enabled).flatMap(({ types = [] }) => types))
@@ -100,6 +100,7 @@ const kubeControllerManagerConfig = s.object({
   ),
 })
 
+/** The `spec.forProvider` fields of a Cluster. */
 export const parameters = s.object({
   region: region(),
   roleArn: roleArn({ doc: 'The role with which Kubernetes calls AWS.', immutable: true }),
@@ -209,8 +210,10 @@ const issues = s.list(
   { doc: 'What keeps it from working.' },
 )
 
+/** The health issues of a cluster or a node group. */
 export const health = s.object({ issues }, { doc: 'How it is.' })
 
+/** The `status.atProvider` fields of a Cluster. */
 export const observation = s.object({
   arn: s.string({ doc: 'ARN of the cluster.' }),
   id: s.string({ doc: 'Id of a local cluster on an Outpost.' }),

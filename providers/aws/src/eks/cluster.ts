@@ -30,6 +30,7 @@ import { configUpdates } from './updates.js'
 const connect = connectTo(EKSClient)
 const usable = new Set(['ACTIVE', 'UPDATING'])
 
+/** The managed kind for EKS clusters. */
 export const cluster = defineManaged({
   group: 'eks.aws.crossplane.io',
   version: 'v1beta1',
@@ -108,7 +109,7 @@ export const cluster = defineManaged({
     }
   },
 
-  // The list tells names only.
+  // ListClusters returns names only.
   async list({ client, forProvider: { region }, signal }) {
     const names = await collect(paginateListClusters({ client }, {}, { abortSignal: signal }), (page) => page.clusters)
     const found = await eachOf(names, (name) => describe(client, name, signal))

@@ -22,8 +22,8 @@ async function contracts(moto: Moto): Promise<void> {
   const past = moto.client(EKSClient, region)
   const clusters = async () => (await past.send(new ListClustersCommand({}))).clusters!
 
-  // Not tried, as moto cannot do it: UpdateClusterVersion is unknown to it, UpdateClusterConfig replaces the network
-  // whole, and settings younger than remote networks are forgotten.
+  // Not tested, because moto lacks it: moto does not implement UpdateClusterVersion, UpdateClusterConfig replaces
+  // the whole network configuration, and settings newer than remote networks are not stored.
   motoContract(moto, cluster, async () => ({
     example: {
       region,
@@ -51,8 +51,8 @@ async function contracts(moto: Moto): Promise<void> {
   await past.send(new CreateClusterCommand({ name: clusterName, roleArn, resourcesVpcConfig }))
   const groups = async () => (await past.send(new ListNodegroupsCommand({ clusterName }))).nodegroups!
 
-  // Not tried, as moto cannot do it: UpdateNodegroupVersion is unknown to it, tags of a group cannot be changed, and
-  // updateConfig is forgotten when a group is made.
+  // Not tested, because moto lacks it: moto does not implement UpdateNodegroupVersion, cannot change tags of a node
+  // group, and does not store updateConfig on creation.
   motoContract(moto, nodeGroup, async () => ({
     example: {
       region,

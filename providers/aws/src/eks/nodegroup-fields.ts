@@ -7,6 +7,7 @@ import { health } from './cluster-fields.js'
 const count = (doc: string) => s.optional(s.integer({ doc, minimum: 0 }))
 const percent = (doc: string) => s.optional(s.integer({ doc, minimum: 1, maximum: 100 }))
 
+/** The `spec.forProvider` fields of a NodeGroup. */
 export const parameters = s.object({
   region: region(),
   clusterName: s.identifier(
@@ -119,6 +120,7 @@ export const parameters = s.object({
   tags: tags(),
 })
 
+/** The `status.atProvider` fields of a NodeGroup. */
 export const observation = s.object({
   nodegroupArn: s.string({ doc: 'ARN of the node group.' }),
   createdAt: s.string({ doc: 'When it was made.' }),

@@ -28,6 +28,7 @@ const usable = new Set(['ACTIVE', 'UPDATING'])
 type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
 
+/** The managed kind for EKS node groups. */
 export const nodeGroup = defineManaged({
   group: 'eks.aws.crossplane.io',
   version: 'v1alpha1',
@@ -97,7 +98,7 @@ export const nodeGroup = defineManaged({
     }
   },
 
-  // The list tells names only.
+  // ListNodegroups returns names only.
   async list({ client, forProvider: { region, clusterName }, signal: abortSignal }) {
     const pages = paginateListNodegroups({ client }, { clusterName }, { abortSignal })
     const names = (await unlessNotFound(collect(pages, (page) => page.nodegroups))) ?? []
@@ -128,7 +129,10 @@ function sightOf(found: Nodegroup, region: string) {
 
 type ConfigUpdate = Omit<UpdateNodegroupConfigCommandInput, 'clusterName' | 'nodegroupName'>
 
-/** Labels and taints are changed by naming those that come and those that go; the rest is taken whole. */
+/**
+ * Returns the request that changes a node group. Labels and taints are sent as additions and removals, other
+ * settings as a whole.
+ */
 function configUpdate(changed: Changed, wanted: Wanted, is: Nodegroup): ConfigUpdate | undefined {
   const { labels, taints, scalingConfig, updateConfig, nodeRepairConfig, warmPoolConfig } = wanted
   const update: Record<string, unknown> = {}
@@ -142,7 +146,7 @@ function configUpdate(changed: Changed, wanted: Wanted, is: Nodegroup): ConfigUp
     const gone = (is.taints ?? []).filter((taint) => !stays(taint))
     update['taints'] = { addOrUpdateTaints: taints, ...(gone.length > 0 ? { removeTaints: gone } : {}) }
   }
-  // Unset fields are kept, such as a size that an autoscaler chose.
+  // Unset fields keep their value, such as a size that an autoscaler chose.
   if (changed.scalingConfig) update['scalingConfig'] = scalingConfig
   if (changed.updateConfig) {
     const { force: _, ...rest } = updateConfig!

@@ -1,7 +1,7 @@
 import { type EKSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-eks'
 import { tagChanges } from '../tags.js'
 
-/** Sets the tags that changed, and takes out those that were ours and are no longer wanted. */
+/** Sets the changed tags, and removes tags that the spec no longer contains. Tags of others stay. */
 export async function updateTags(
   client: EKSClient,
   resourceArn: string | undefined,

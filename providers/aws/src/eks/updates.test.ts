@@ -23,7 +23,7 @@ const autoMode = {
   kubernetesNetworkConfig: { ipFamily: 'ipv4' as const, elasticLoadBalancing: { enabled: true } },
 }
 
-// Moto takes whatever it is given, so that what EKS takes is stated here.
+// Moto accepts any request, so the requests that EKS accepts are stated here.
 const cases: Readonly<Record<string, Case>> = {
   Nothing: { because: 'tags are changed by calls of their own', changed: { tags: { team: 'ops' } }, calls: [] },
   Subnets: {

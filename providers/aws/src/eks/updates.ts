@@ -2,6 +2,7 @@ import type { UpdateClusterConfigRequest } from '@aws-sdk/client-eks'
 import type { Infer } from '@crosstie/resources/provider'
 import type { parameters } from './cluster-fields.js'
 
+/** A change of the configuration of a cluster, without its name. */
 export type ClusterConfigUpdate = Omit<UpdateClusterConfigRequest, 'name' | 'clientRequestToken'>
 
 type Wanted = Infer<typeof parameters>
@@ -26,7 +27,7 @@ const networks = [
   ['controlPlaneEgressMode'],
 ] as const
 
-/** The calls that bring a cluster's configuration in line: EKS takes one type of change in each. */
+/** Returns the calls that change the configuration of a cluster. EKS accepts one type of change per call. */
 export function configUpdates(changed: Changed, wanted: Wanted): readonly ClusterConfigUpdate[] {
   const updates: object[] = networks
     .filter((fields) => fields.some((field) => has(changed.resourcesVpcConfig, field)))
@@ -35,7 +36,7 @@ export function configUpdates(changed: Changed, wanted: Wanted): readonly Cluste
   if (has(changed.accessConfig, 'authenticationMode')) {
     updates.push({ accessConfig: { authenticationMode: wanted.accessConfig?.authenticationMode } })
   }
-  // The three parts of Auto Mode are only turned on or off together.
+  // The three parts of Auto Mode can only be enabled or disabled together.
   const { elasticLoadBalancing } = wanted.kubernetesNetworkConfig ?? {}
   if (changed.computeConfig || changed.storageConfig || has(changed.kubernetesNetworkConfig, 'elasticLoadBalancing')) {
     updates.push({

@@ -67,6 +67,7 @@ const observation = s.object({
 
 const iam = connectTo(IAMClient)
 
+/** The managed kind for IAM roles. */
 export const role = defineManaged({
   group: 'iam.aws.crossplane.io',
   version: 'v1beta1',
@@ -112,7 +113,7 @@ export const role = defineManaged({
     return observed(found.Role, found.Role, await policiesOf(client, RoleName, abortSignal))
   },
 
-  /** Two lists: the one has what the other leaves out. */
+  /** Combines two list calls, because each omits fields that the other returns. */
   async list({ client, signal: abortSignal }) {
     const details = paginateGetAccountAuthorizationDetails({ client }, { Filter: ['Role'] }, { abortSignal })
     const byName = new Map<string, RoleDetail>()
@@ -206,7 +207,7 @@ function observed(
   })
 }
 
-/** IAM tells policies URL-encoded. */
+/** Decodes a policy. IAM returns policies URL-encoded. */
 const readable = (document = ''): string => (document.startsWith('%') ? decodeURIComponent(document) : document)
 
 const byPolicyName = (a: { policyName: string }, b: { policyName: string }) => (a.policyName < b.policyName ? -1 : 1)
@@ -227,7 +228,7 @@ async function policiesOf(client: IAMClient, RoleName: string, abortSignal: Abor
   }
 }
 
-/** New policies come before old ones go, so that what stays allowed is never denied. */
+/** Attaches new policies before it removes old ones, so that permitted actions are never denied. */
 async function setPolicies(
   client: IAMClient,
   RoleName: string,

@@ -22,7 +22,7 @@ const offers: readonly Offer[] = [
   { claim: postgresqlInstance, engines: ['postgres', 'aurora-postgresql'] },
 ]
 
-/** A database server alone, or with the network that lets it be reached, as an aggregate. */
+/** Bindings for a database instance alone, or for an aggregate of an instance and its network. */
 export const databaseBindings: readonly Binding[] = offers.flatMap(({ claim, engines }) => [
   defineBinding({ claim, managed: dbInstance, configure: (given) => databaseOf(claim, engines, given) }),
   defineBinding({ claim, managed: dbSubnetGroup, role: 'supporting' }),

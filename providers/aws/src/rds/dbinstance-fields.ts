@@ -10,7 +10,7 @@ const flag = (doc: string) => s.optional(s.boolean({ doc }))
 const names = (doc: string) => s.optional(s.list(s.string(), { doc, set: true }))
 const onCall = (doc: string) => s.optional(s.boolean({ doc, unreported: true }))
 
-/** 8.0 is whichever of 8.0 AWS runs: it upgrades patches by itself. */
+/** Compares versions. 8.0 matches any 8.0.x, because AWS upgrades patch versions by itself. */
 const sameVersion = (desired: string, observed: string) => observed === desired || observed.startsWith(`${desired}.`)
 
 /** Reports whether no password is needed: AWS manages it, or the engine does not use one. */
@@ -128,6 +128,7 @@ const keeping = {
   deleteAutomatedBackups: onCall('Delete automated backups with the instance. True when absent.'),
 }
 
+/** The `spec.forProvider` fields of a DBInstance. */
 export const parameters = s.object({
   region: region(),
   dbInstanceClass: s.string({ doc: 'Size of the instance, such as db.t4g.micro.' }),
@@ -188,6 +189,7 @@ const endpoint = s.object({
 
 const state = (name: string, doc: string) => s.list(s.object({ [name]: s.string(), status: s.string() }), { doc })
 
+/** The `status.atProvider` fields of a DBInstance. */
 export const observation = s.object({
   dbInstanceArn: s.string({ doc: 'ARN of the instance.' }),
   dbiResourceId: s.string({ doc: 'Id that stays the same when the instance is renamed.' }),

@@ -25,7 +25,7 @@ import { updateTags } from './tags.js'
 
 const connect = connectTo(RDSClient)
 
-/** States in which the database answers, although AWS works on it. */
+/** States in which the database accepts connections while AWS changes it. */
 const usable = new Set([
   'available',
   'backing-up',
@@ -38,6 +38,7 @@ const usable = new Set([
   'storage-optimization',
 ])
 
+/** The managed kind for RDS database instances. */
 export const dbInstance = defineManaged({
   group: 'rds.aws.crossplane.io',
   version: 'v1alpha1',
@@ -161,7 +162,7 @@ function connectionOf(found: DBInstance, password: string | undefined): Connecti
   }
 }
 
-/** Replicas and members of clusters have no data of their own: AWS refuses to keep a snapshot of them. */
+/** Reports whether to skip the final snapshot. AWS rejects snapshots of replicas and of members of clusters. */
 function leavesNoSnapshot(found: DBInstance, skip = false): boolean {
   return skip || Boolean(found.ReadReplicaSourceDBInstanceIdentifier || found.DBClusterIdentifier)
 }

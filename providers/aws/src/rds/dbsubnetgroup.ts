@@ -47,6 +47,7 @@ const observation = s.object({
   ),
 })
 
+/** The managed kind for DB subnet groups. */
 export const dbSubnetGroup = defineManaged({
   group: 'rds.aws.crossplane.io',
   version: 'v1alpha1',
@@ -109,7 +110,7 @@ export const dbSubnetGroup = defineManaged({
   async list({ client, forProvider: { region }, signal: abortSignal }) {
     const pages = paginateDescribeDBSubnetGroups({ client }, {}, { abortSignal })
     const found = await collect(pages, (page) => page.DBSubnetGroups)
-    // The list tells all but the tags.
+    // The list returns all fields except the tags.
     return await eachOf(found, (group) => sightOf(client, group, region, abortSignal))
   },
 })

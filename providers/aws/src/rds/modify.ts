@@ -7,7 +7,7 @@ type Wanted = Infer<typeof parameters>
 type Changed = { readonly [K in keyof Wanted]?: unknown }
 type Modification = Omit<ModifyDBInstanceCommandInput, 'DBInstanceIdentifier'>
 
-/** AWS wants to hear all of a set when one of it changes. */
+/** Sets of fields that AWS requires together when one of them changes. */
 const together: readonly (readonly (keyof Wanted)[])[] = [
   ['allocatedStorage', 'storageType', 'iops', 'storageThroughput'],
   ['domain', 'domainFqdn', 'domainOu', 'domainAuthSecretArn', 'domainDnsIps', 'domainIAMRoleName'],

@@ -40,7 +40,7 @@ async function contracts(moto: Moto): Promise<void> {
       subnetIds: subnets.slice(0, 2),
       tags: { team: 'apps' },
     },
-    // Not tried, as moto cannot do it: a group that is modified is gone.
+    // Not tested, because moto lacks it: a modified group disappears.
     change: { tags: { team: 'ops', tier: 'one' } },
     meddle: async (DBSubnetGroupName) => {
       const { DBSubnetGroups } = await past.send(new DescribeDBSubnetGroupsCommand({ DBSubnetGroupName }))

@@ -33,7 +33,7 @@ export function atProviderOf(found: DBInstance): Values {
   })
 }
 
-/** Without the password, which AWS stars out, and without names that we do not know them by. */
+/** Converts pending changes. The password, which AWS masks, and the pending identifier are left out. */
 function pendingOf(waiting: NonNullable<DBInstance['PendingModifiedValues']>): Values {
   const { MasterUserPassword: _, DBInstanceIdentifier: __, ...named } = waiting
   return defined({

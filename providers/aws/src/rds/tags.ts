@@ -6,12 +6,13 @@ import {
 } from '@aws-sdk/client-rds'
 import { type Tags, tagChanges, tagList, tagsOf } from '../tags.js'
 
+/** Returns the tags of a resource by its ARN. */
 export async function readTags(client: RDSClient, arn: string | undefined, abortSignal: AbortSignal): Promise<Tags> {
   const { TagList } = await client.send(new ListTagsForResourceCommand({ ResourceName: arn }), { abortSignal })
   return tagsOf(TagList)
 }
 
-/** Sets the tags that changed, and takes out those that were ours and are no longer wanted. */
+/** Sets the changed tags, and removes tags that the spec no longer contains. Tags of others stay. */
 export async function updateTags(
   client: RDSClient,
   update: Parameters<typeof tagChanges>[0] & { readonly signal: AbortSignal },

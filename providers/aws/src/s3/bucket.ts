@@ -24,7 +24,10 @@ import { type PartValues, readParts, writeParts } from './parts.js'
 
 const s3 = connectTo(S3Client)
 
-// No `list`: that of S3 has but names, and the rest takes a dozen calls for each bucket of the account.
+/**
+ * The managed kind for S3 buckets. It has no `list`: ListBuckets returns only names, and reading the settings takes
+ * a dozen calls per bucket.
+ */
 export const bucket = defineManaged({
   group: 's3.aws.crossplane.io',
   version: 'v1beta1',
@@ -92,7 +95,7 @@ export const bucket = defineManaged({
 
   async create({ client, externalName: Bucket, forProvider, tags, signal: abortSignal }) {
     const { region, acl, objectLockEnabledForBucket, objectOwnership } = forProvider
-    // The oldest region is the one that must not be named.
+    // S3 rejects us-east-1 as a location constraint.
     const LocationConstraint = region === 'us-east-1' ? undefined : (region as BucketLocationConstraint)
     await client.send(
       new CreateBucketCommand({
@@ -153,7 +156,7 @@ function partitionOf(region: string): string {
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
 }
 
-/** Where applications reach the bucket: the endpoint of the ProviderConfig, or that of AWS. */
+/** Returns the endpoint for applications: that of the ProviderConfig, or that of AWS. */
 async function endpointOf(client: S3Client, bucket: string, region: string): Promise<string> {
   const own = await client.config.endpoint?.()
   if (own) return `${own.protocol}//${own.hostname}${own.port ? `:${own.port}` : ''}`
@@ -163,7 +166,7 @@ async function endpointOf(client: S3Client, bucket: string, region: string): Pro
 
 const group = (name: string) => `http://acs.amazonaws.com/groups/global/${name}`
 
-/** The canned ACL that gives just these grants; undefined for any others. */
+/** Returns the canned ACL with exactly these grants, or undefined. */
 function cannedAclOf(grants: readonly Grant[], owner: string | undefined) {
   const others = grants
     .filter(({ Grantee }) => Grantee?.ID === undefined || Grantee.ID !== owner)

@@ -1,7 +1,7 @@
 import { s } from '@crosstie/resources/provider'
 import { policyDocument, region, tags } from '../fields.js'
 
-/** The settings of a bucket, in the terms of their calls. An empty list removes a setting. */
+/** The settings of a bucket, named as in the S3 API. An empty list removes a setting. */
 
 const text = (doc: string) => s.optional(s.string({ doc }))
 const number = (doc: string) => s.optional(s.integer({ doc }))
@@ -316,6 +316,7 @@ const notificationConfiguration = s.object(
   { doc: 'Who is told of changes.' },
 )
 
+/** The `spec.forProvider` fields of a Bucket. */
 export const parameters = s.object({
   region: region(),
   acl: s.optional(
@@ -362,6 +363,7 @@ export const parameters = s.object({
   tags: tags(),
 })
 
+/** The `status.atProvider` fields of a Bucket. */
 export const observation = s.object({
   arn: s.string({ doc: 'Its ARN.' }),
   bucketRegion: s.string({ doc: 'The region that it is in.' }),

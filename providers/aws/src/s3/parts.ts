@@ -49,14 +49,14 @@ import {
 import { unless } from '../errors.js'
 import { fromApi, type Shape, toApi } from '../shapes.js'
 
-/** A bucket is configured in parts, each with calls of its own. */
+/** A part of the configuration of a bucket, which has its own calls. */
 interface Part {
-  /** As the API has it. */
+  /** Reads the part in the format of the API. */
   get(to: Reach): Promise<object | string | undefined>
   put(to: Reach, value: never): Promise<unknown>
-  /** For parts that are taken out by a call of their own: is there nothing left in it? */
+  /** For parts that a separate call removes: `when` reports whether the value is empty. */
   readonly remove?: { readonly when: (value: never) => boolean; call(to: Reach): Promise<unknown> }
-  /** The shape of the fields. Absent for a plain text. */
+  /** The shape of the fields. Absent for a string. */
   readonly shape?: Shape
 }
 
@@ -71,7 +71,7 @@ type Lifecycle = BucketLifecycleConfiguration &
 
 const noRules = ({ Rules }: { readonly Rules?: readonly unknown[] }) => !Rules || Rules.length === 0
 
-/** In the order in which they are set: what others need comes first. */
+/** The parts, in the order of writes: a part comes after those that it depends on. */
 const parts = {
   versioningConfiguration: {
     shape: VersioningConfiguration$,
@@ -205,9 +205,11 @@ const parts = {
   },
 } satisfies Record<string, Part>
 
+/** The name of a part, which is the name of its field. */
 export type PartName = keyof typeof parts
 const names = Object.keys(parts) as PartName[]
 
+/** The values of parts by name. */
 export type PartValues = { readonly [K in PartName]?: unknown }
 
 /** Reads the configuration of a bucket. Settings that are unset, or that the region does not support, are absent. */
@@ -221,7 +223,7 @@ export async function readParts(s3: S3Client, Bucket: string, abortSignal: Abort
   return Object.fromEntries(await Promise.all(names.map(read)))
 }
 
-/** Sets the parts that are given, each as a whole. */
+/** Writes the given parts, each as a whole. */
 export async function writeParts(s3: S3Client, Bucket: string, values: PartValues, abortSignal: AbortSignal) {
   const to = { s3, Bucket, options: { abortSignal } }
   for (const name of names) {
@@ -233,7 +235,7 @@ export async function writeParts(s3: S3Client, Bucket: string, values: PartValue
   }
 }
 
-/** Dates are texts in a spec, and dates to the SDK. */
+/** Converts dates: a spec has strings, the SDK expects `Date` objects. */
 function withDates(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withDates)
   if (typeof value !== 'object' || value === null) return value

@@ -1,11 +1,12 @@
 import { type AwsCall, actionOf } from '../actions.js'
 import { calls } from '../clients.js'
 
-/** Counts the calls that this process makes to AWS, by what IAM calls them, until it is disposed of. */
+/** Counts the AWS calls of this process by IAM action, until the result is disposed. */
 export function countCalls(): CallCount {
   return new CallCount()
 }
 
+/** The number of AWS calls by IAM action. */
 export class CallCount implements Disposable {
   readonly #counts = new Map<string, number>()
   readonly #count = (message: unknown) => {
@@ -25,7 +26,7 @@ export class CallCount implements Disposable {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** All actions that were used, in order. */
+  /** The IAM actions of all calls, sorted. */
   get actions(): readonly string[] {
     return [...this.#counts.keys()].sort()
   }

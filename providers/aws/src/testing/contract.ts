@@ -5,13 +5,13 @@ import { kindContract, type System } from '@crosstie/resources/testing'
 import { type CallCount, countCalls } from './calls.js'
 import { Moto, motoMissing } from './moto.js'
 
-/** The kind with the configuration given, so that it needs no ProviderConfig object. */
+/** Returns the kind with a fixed configuration, so that it needs no ProviderConfig object. */
 export function connected(kind: ManagedKind, config: ProviderConfiguration): ManagedKind {
   const connect: typeof kind.external.connect = (context) => kind.external.connect({ ...context, config })
   return { ...kind, providerConfig: undefined, external: Object.assign(Object.create(kind.external), { connect }) }
 }
 
-/** Starts moto for the tests of one file, or says why they are skipped. */
+/** Starts moto for the tests of one file, or reports why they are skipped. */
 export async function motoForFile(): Promise<Moto | undefined> {
   const missing = await motoMissing()
   if (missing) {
@@ -23,10 +23,7 @@ export async function motoForFile(): Promise<Moto | undefined> {
   return moto
 }
 
-/**
- * The contract of a kind on moto, and that it called nothing which its
- * permissions do not list.
- */
+/** Tests the contract of a kind on moto, and that its permissions list all of its calls. */
 export function motoContract(
   moto: Moto,
   kind: ManagedKind,

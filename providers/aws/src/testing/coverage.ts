@@ -3,14 +3,15 @@ import { test } from 'node:test'
 import type { ManagedKind } from '@crosstie/resources/provider'
 import { itemsOf, membersOf, type Shape } from '../shapes.js'
 
+/** The expected coverage of one input shape. */
 export interface Coverage {
   /** The input of a call that configures the resource. */
   readonly input: Shape
-  /** The field of the kind that stands for the input as a whole; absent: its members are the kind's own fields. */
+  /** The field that represents the whole input. Absent if the members of the input are the fields of the kind. */
   readonly at?: string
-  /** Members, by our name for them, that are left out on purpose: each with the reason. */
+  /** Members without a field, by field name, and the reasons. */
   readonly leftOut?: Readonly<Record<string, string>>
-  /** Members that the kind has under another name. */
+  /** Members whose field has a different name. */
   readonly otherwise?: Readonly<Record<string, string>>
 }
 
@@ -29,7 +30,7 @@ export function coversInputs(kind: ManagedKind, inputs: Readonly<Record<string, 
   }
 }
 
-/** Which members of the SDK's shapes a kind has no field for, by path, in order. */
+/** Returns the sorted paths of the members of SDK shapes that have no field in the kind. */
 export function membersWithoutField(kind: ManagedKind, shapes: readonly Shape[]): readonly string[] {
   const { parameters } = kind
   const none = { leftOut: {}, otherwise: {} }
@@ -48,7 +49,7 @@ function* uncovered(
   for (const [name, { shape: inner }] of membersOf(shape)) {
     const here = path + name
     if (known.leftOut[here] !== undefined) continue
-    // EC2 wraps what may be left unset: the field itself stands for it.
+    // EC2 wraps optional booleans. The field represents the wrapped value.
     if (name === 'value' && node.type === 'boolean') continue
     const other = known.otherwise[here]
     const field = other === undefined ? node.fields?.[name] : fieldAt(root, other)

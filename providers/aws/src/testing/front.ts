@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as AWS would see it. */
+/** A request as AWS receives it. */
 export interface Asked {
-  /** Of the protocols that name it: `CreateVpc`. Else method and path: `PUT /bucket`. */
+  /** The operation, if the protocol names it: `CreateVpc`. Otherwise method and path: `PUT /bucket`. */
   readonly operation: string
   readonly body: string
 }
@@ -19,10 +19,10 @@ export interface Answer {
 /** A fault: `lost` performs the call without a response, `cut` does not perform it. */
 export type Fault = Answer | 'lost' | 'cut' | undefined
 
-/** Stands in front of moto, and answers in its place with what AWS answers on a bad day. */
+/** A proxy in front of moto that injects faults of AWS. */
 export class Front implements AsyncDisposable {
   readonly requests: string[] = []
-  /** Decides what becomes of a request; undefined lets it through. */
+  /** Returns the fault for a request, or undefined to forward it. */
   fault: (asked: Asked) => Fault = () => undefined
 
   static async start(target: string): Promise<Front> {
@@ -91,7 +91,7 @@ function operationOf({ method, url, headers }: IncomingMessage, body: string): s
   return action ?? `${method} ${url?.replace(/\?.*/, '')}`
 }
 
-/** Bodies of errors as the services write them. */
+/** Error bodies in the formats of the services. */
 export const errorBodies = {
   ec2: (status: number, code: string, message: string): Answer => ({
     status,

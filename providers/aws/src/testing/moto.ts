@@ -9,15 +9,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { ProviderConfiguration } from '@crosstie/resources/provider'
 
-/** A stand-in for AWS that runs on loopback: moto's server, from PyPI. */
+/** The version of moto, an AWS emulator from PyPI whose server runs on loopback. */
 const VERSION = '5.2.5'
 const root = process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache', 'crosstie')
 const folder = join(root, `moto-${VERSION}`)
 const python = join(folder, 'bin', 'python')
 const run = promisify(execFile)
 
+/** Options of a moto server. */
 export interface MotoOptions {
-  /** How many calls are not checked; then every call needs an access key that IAM knows, and a policy that allows it. */
+  /** The number of unchecked calls. Every later call needs an access key of IAM and a policy that permits it. */
   readonly callsBeforeAuthorization?: number
 }
 
@@ -37,7 +38,7 @@ async function install(): Promise<void> {
   await mkdir(root, { recursive: true })
   await using _lock = await lock(`${folder}.lock`)
   if (existsSync(python)) return
-  // Nobody sees half of it: it is put in its place when it is whole.
+  // Installed in a temporary folder and renamed, so that no process sees an incomplete installation.
   const building = join(root, `moto-${VERSION}.${process.pid}`)
   await rm(building, { recursive: true, force: true })
   try {
@@ -78,7 +79,7 @@ async function lock(path: string): Promise<AsyncDisposable> {
   }
 }
 
-// It ends with its parent process, which closes its input.
+// The server exits with its parent process, which closes its standard input.
 const PROGRAM = `
 import os, sys, threading
 from moto.server import main
@@ -88,7 +89,7 @@ main(["-H", "127.0.0.1", "-p", "0"])
 
 const START_MS = 120_000
 
-/** A moto of one's own: nothing in it when it starts, and nothing of it left at the end. */
+/** A moto server that starts empty and leaves nothing behind. */
 export class Moto implements AsyncDisposable {
   static async start(options: MotoOptions = {}): Promise<Moto> {
     await install()
@@ -101,7 +102,7 @@ export class Moto implements AsyncDisposable {
     const unchecked = options.callsBeforeAuthorization
     if (unchecked !== undefined) Object.assign(env, { INITIAL_NO_AUTH_ACTION_COUNT: String(unchecked) })
     const child = spawn(python, ['-c', PROGRAM], { stdio: ['pipe', 'ignore', 'pipe'], env })
-    // A test that ends without stopping it must not hang because of it.
+    // A test that does not stop the server must still exit.
     child.unref()
     try {
       return new Moto(child, await urlOf(child))
@@ -116,12 +117,12 @@ export class Moto implements AsyncDisposable {
     readonly url: string,
   ) {}
 
-  /** A ProviderConfig that leads here. */
+  /** Returns a ProviderConfig for this server. */
   config(spec: Readonly<Record<string, unknown>> = {}): ProviderConfiguration {
     return motoConfig(this.url, spec)
   }
 
-  /** Returns a client of the SDK for checks. Its calls are not counted. */
+  /** Returns an SDK client for checks. Its calls are not counted. */
   client<C>(Client: new (settings: never) => C, region = 'eu-west-1'): C {
     const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'not-checked-by-moto' }
     return new Client({ region, endpoint: this.url, credentials, forcePathStyle: true } as never)
@@ -136,14 +137,14 @@ export class Moto implements AsyncDisposable {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     this.child.ref()
     const gone = once(this.child, 'exit')
-    // The process stays alive until it has ended.
+    // Keeps this process alive until the server has exited.
     this.child.ref()
     this.child.kill('SIGKILL')
     await gone
   }
 }
 
-/** A ProviderConfig that leads to an emulator at the address. */
+/** Returns a ProviderConfig for an emulator at the URL. */
 export function motoConfig(url: string, spec: Readonly<Record<string, unknown>> = {}): ProviderConfiguration {
   return {
     name: 'default',
@@ -153,7 +154,7 @@ export function motoConfig(url: string, spec: Readonly<Record<string, unknown>> 
   }
 }
 
-/** It says where it serves, on the output for errors. */
+/** Reads the URL of the server from its standard error. */
 async function urlOf(child: ChildProcess): Promise<string> {
   let told = ''
   return await new Promise((resolve, reject) => {
