@@ -17,7 +17,7 @@ const missing = await motoMissing()
 const PATIENCE_MS = 300_000
 const examples = fileOf('providers/aws/examples')
 
-/** AWS as people use it: the program, their credentials in its environment, manifests. */
+/** The AWS provider as users run it: the program, credentials in its environment, and manifests. */
 describe('AWS on moto', { skip: missing ?? false, timeout: 1_800_000 }, () => {
   let moto: Moto
   let program: Program
@@ -202,7 +202,7 @@ spec:
       { Key: 'team', Value: 'somebody' },
     ]
     await ec2.send(new CreateTagsCommand({ Resources: [vpcId], Tags }))
-    // The reconciler comes at once when it is asked to; the outside tags must survive it.
+    // The annotation triggers an immediate reconciliation. Tags from outside must survive it.
     await apply(tagged({ 'crossplane.io/reconcile-requested-at': new Date().toISOString() }))
     const tags = await eventually(
       'our tag is back and the others are as they were',

@@ -24,7 +24,7 @@ describe('claims on AWS', { skip: missing ?? false, timeout: 900_000 }, () => {
     await aws?.[Symbol.asyncDispose]()
   })
 
-  /** All managed resources that were made for a claim. */
+  /** Returns all managed resources that were created for a claim. */
   const partsOf = async (claim: KubeObject): Promise<readonly KubeObject[]> => {
     const uid = (await aws.read(claim))!.metadata.uid
     const found = provider.kinds.map(({ type }) => aws.world.list(type, `resourceclaim.crossplane.io/uid=${uid}`))
@@ -44,7 +44,7 @@ describe('claims on AWS', { skip: missing ?? false, timeout: 900_000 }, () => {
     for (const name of ['mysql', 'postgresql']) {
       const [claim] = await manifest(`examples/aws-database/${name}-claim.yaml`)
       claims.push(claim!)
-      // The claim first: it waits for its class.
+      // The claim is created first and waits for its class.
       await aws.apply(claim!, ...(await manifest(`examples/aws-database/${name}-class.yaml`)))
     }
     const rds = aws.moto.client(RDSClient, region)

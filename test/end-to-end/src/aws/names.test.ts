@@ -31,7 +31,7 @@ const admissionType = (kind: string, resource: string): ResourceType => ({
 const policies = admissionType('ValidatingAdmissionPolicy', 'validatingadmissionpolicies')
 const policyBindings = admissionType('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings')
 
-/** The name of an external resource survives what people do with kubectl (XN1). */
+/** The name of an external resource survives operations with kubectl (XN1). */
 function names(open: () => Promise<string>): void {
   let folder: string
   let moto: Moto
@@ -73,7 +73,7 @@ function names(open: () => Promise<string>): void {
     return Vpcs.filter(({ IsDefault }) => !IsDefault).map(({ VpcId }) => VpcId!)
   }
 
-  /** A file as a user has it, and the object that it becomes once the VPC exists. */
+  /** Creates a VPC. Returns the manifest file of the user and the resulting object. */
   async function created(name: string): Promise<{ readonly file: string; readonly object: KubeObject }> {
     const file = join(folder, `${name}.json`)
     const manifest = {
@@ -98,7 +98,7 @@ function names(open: () => Promise<string>): void {
       PATIENCE_MS,
     )
 
-  /** kubectl reads the object before it replaces it, and the controllers may write in between. */
+  /** Replaces an object. kubectl reads the object first, and the controllers may write in between. */
   async function replace(file: string): Promise<void> {
     for (const deadline = Date.now() + PATIENCE_MS; ; ) {
       try {

@@ -11,7 +11,7 @@ import { AwsWorld, inventory, region } from './world.js'
 const missing = await motoMissing()
 const PATIENCE_MS = 120_000
 
-/** Data is not lost by accident, and passwords are nowhere to be seen. */
+/** Data is not lost by accident, and passwords are never exposed. */
 describe('data and passwords on AWS', { skip: missing ?? false, timeout: 900_000 }, () => {
   let aws: AwsWorld
 
@@ -124,7 +124,7 @@ spec:
     assert.equal(specOf(found).writeConnectionSecretToRef, undefined)
     await aws.remove(server)
     await aws.gone(server)
-    // Without it a place to keep the password is asked for before anything is made.
+    // Without a Secret for the password, the object reports this before anything is created.
     const nowhere = database('nowhere', {})
     await aws.apply(nowhere)
     await aws.says(nowhere, 'Synced', /set masterUserPasswordSecretRef, or writeConnectionSecretToRef/)

@@ -25,7 +25,7 @@ import { AwsWorld, inventory, manifest, region } from './world.js'
 const missing = await motoMissing()
 const parse = (text: string) => load(text) as KubeObject
 
-/** The use cases of designs 000 and 001, field for field, on what of AWS can run here. */
+/** The use cases of designs 000 and 001, field by field, as far as moto supports them. */
 describe('use cases on AWS', { skip: missing ?? false, timeout: 900_000 }, () => {
   let aws: AwsWorld
 
@@ -43,7 +43,7 @@ describe('use cases on AWS', { skip: missing ?? false, timeout: 900_000 }, () =>
     return objects
   }
   const last = (objects: readonly KubeObject[]) => objects.at(-1)!
-  /** Waits until the controller saw it: from then on it had the chance to undo it. */
+  /** Waits until the controller has observed a change, so that it had the chance to revert it. */
   const seen = (object: KubeObject, what: string, holds: (atProvider: ReturnType<typeof statusOf>) => boolean) =>
     aws.until(`shows ${what}`, object, (found) => holds(statusOf(found).atProvider ?? {}))
   const cleanUp = async (objects: readonly KubeObject[]) => {
@@ -67,7 +67,7 @@ describe('use cases on AWS', { skip: missing ?? false, timeout: 900_000 }, () =>
     assert.equal((await described()).DesiredCapacity, 4)
     assert.notEqual(condition((await aws.read(group))!, 'Drifted')?.status, 'True')
 
-    // With LateInitialize it is written down, and from then on kept: what 001 complains of.
+    // With LateInitialize the value is written to the spec and kept from then on. Design 001 criticizes this.
     await aws.merge(group, { spec: { managementPolicies: ['*'] } })
     await aws.until('has its capacity in the spec', group, (each) => specOf(each).forProvider.desiredCapacity === 4)
     await scaling.send(new SetDesiredCapacityCommand({ AutoScalingGroupName, DesiredCapacity: 2 }))

@@ -26,8 +26,10 @@ import { type Crew, eventually, namespaceType, World } from '../support/claims-w
 import { condition } from '../support/plane.js'
 import { fileOf } from '../support/program.js'
 
+/** The region of the tests. */
 export const region = 'eu-west-1'
 
+/** The resource type of Secrets. */
 export const secretType: ResourceType = {
   group: '',
   version: 'v1',
@@ -38,10 +40,10 @@ export const secretType: ResourceType = {
 
 const PATIENCE_MS = 120_000
 
-/** Moto shows at once what was made: nobody need wait for a slower cloud. */
+/** Moto shows created resources immediately, so that the delay for a slower cloud is unnecessary. */
 const kinds = provider.kinds.map((kind) => ({ ...kind, consistencySeconds: 0 }))
 
-/** The embedded server with all kinds of AWS, their controllers, and a moto that they are led to by a ProviderConfig. */
+/** An embedded server with all AWS kinds, their controllers, and a moto server that a ProviderConfig refers to. */
 export class AwsWorld implements AsyncDisposable {
   private constructor(
     readonly moto: Moto,
@@ -62,7 +64,7 @@ export class AwsWorld implements AsyncDisposable {
     }
   }
 
-  /** Credentials in a Secret, and the ProviderConfig that everything uses which names none. */
+  /** Creates a Secret with credentials, and the default ProviderConfig. */
   async #configure(): Promise<void> {
     const { spec, credentials } = this.moto.config()
     const [namespace, name, key] = ['crossplane-system', 'aws', 'credentials']
@@ -88,7 +90,7 @@ export class AwsWorld implements AsyncDisposable {
     return found
   }
 
-  /** Brings objects to the server, whether they are there or not. */
+  /** Creates or updates objects. */
   async apply(...objects: readonly KubeObject[]): Promise<void> {
     for (const object of objects) {
       const metadata = { ...object.metadata, name: object.metadata.name! }
@@ -100,7 +102,7 @@ export class AwsWorld implements AsyncDisposable {
     return await this.world.find(this.typeOf(object), object.metadata.name!, object.metadata.namespace)
   }
 
-  /** Waits until something holds of the object; if it never does, what it says of itself is told. */
+  /** Waits until a predicate holds for the object. On timeout the error contains the status of the object. */
   async until(
     what: string,
     object: KubeObject,
@@ -127,7 +129,7 @@ export class AwsWorld implements AsyncDisposable {
     })
   }
 
-  /** Waits until a condition says the words. */
+  /** Waits until the message of a condition matches. */
   async says(object: KubeObject, type: string, words: RegExp): Promise<KubeObject> {
     return await this.until(`says ${words}`, object, (found) => words.test(condition(found, type)?.message ?? ''))
   }
@@ -154,7 +156,7 @@ export class AwsWorld implements AsyncDisposable {
     }
   }
 
-  /** What is in the Secret, in plain text. */
+  /** Returns the decoded data of a Secret. */
   async secret(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
     const found = await eventually(
       `Secret ${namespace}/${name} is there`,
@@ -182,12 +184,12 @@ const types: readonly ResourceType[] = [
   namespaceType,
 ]
 
-/** The objects of a file of the checkout. */
+/** Returns the objects of a file in the checkout. */
 export async function manifest(path: string): Promise<readonly KubeObject[]> {
   return loadAll(await readFile(fileOf(path), 'utf8')) as KubeObject[]
 }
 
-/** All that there is in AWS, asked for past the kinds: by service, the names. */
+/** Returns the names of all resources in AWS by service, read without the kinds. */
 export async function inventory(moto: Moto): Promise<Readonly<Record<string, readonly string[]>>> {
   const ec2 = moto.client(EC2Client, region)
   const scaling = moto.client(AutoScalingClient, region)

@@ -49,7 +49,7 @@ for (const file of files) {
   })
 }
 
-/** Replays each request in order. Time passes as the recording says: an operation ends when its last poll was recorded. */
+/** Replays each request in order. Time passes as in the recording: an operation ends at its last recorded poll. */
 async function replay(path: string): Promise<Score> {
   const { value } = decodeYaml(readFileSync(path, 'utf8'), {})
   const { interactions } = value as unknown as { readonly interactions: readonly Interaction[] }
@@ -73,7 +73,7 @@ async function replay(path: string): Promise<Score> {
   }
   for (const [i, { request, response }] of interactions.entries()) {
     now += 1000
-    // Failures of the network in front of the service say nothing of the service.
+    // Failures of the network in front of the service are not part of its behavior.
     if (response.code >= 500) continue
     const url = new URL(request.url)
     const at = paths.get(url.pathname)
@@ -81,7 +81,7 @@ async function replay(path: string): Promise<Score> {
     const answer = await sent(`${emulator.url}${at ?? url.pathname}${url.search}`, request)
     await compare(score, `${i} ${request.method} ${url.pathname}`, response, answer)
     const begun = follow(response, answer, paths)
-    // An operation that the session did not wait for is over at once.
+    // An operation that the session did not poll completes immediately.
     const isPolled = interactions.some(
       ({ request: later }, j) => j > i && begun.includes(paths.get(new URL(later.url).pathname) ?? ''),
     )
@@ -107,7 +107,7 @@ async function compare(score: Score, line: string, response: Interaction['respon
 const header = ({ headers = {} }: Interaction['response'], name: string): string | undefined =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1]?.[0]
 
-/** Notes under which path the emulator has an operation of the recording. Returns the paths of what was begun. */
+/** Records the path of an operation in the emulator. Returns the paths of started operations. */
 function follow(response: Interaction['response'], answer: Response, paths: Map<string, string>): readonly string[] {
   return ['Azure-AsyncOperation', 'Location'].flatMap((name) => {
     const [recorded, ours] = [header(response, name), answer.headers.get(name)]
@@ -118,7 +118,7 @@ function follow(response: Interaction['response'], answer: Response, paths: Map<
   })
 }
 
-/** Does the recording show the end of the operation here? */
+/** Reports whether this is the last recorded poll of the operation. */
 function isLast(interactions: readonly Interaction[], i: number): boolean {
   const { response } = interactions[i]!
   if (response.code === 202) return false
@@ -149,7 +149,7 @@ function compareBodies(score: Score, line: string, recorded: string, ours: strin
   }
 }
 
-/** Identifiers and times are different in every session. */
+/** Replaces identifiers and times, which differ in every session. */
 function normal(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, 'id')
@@ -157,7 +157,7 @@ function normal(value: unknown): string {
     .replaceAll(/\/resourcegroups\//gi, '/resourceGroups/')
 }
 
-/** The values of a body by their paths. Empty objects and lists are values. */
+/** Returns the values of a body by their paths. Empty objects and lists are values. */
 function leaves(text: string): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string): void => {

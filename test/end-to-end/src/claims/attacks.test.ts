@@ -23,8 +23,8 @@ import { startRealKubernetes } from '../support/oracle.js'
 import { fileOf, Program } from '../support/program.js'
 
 /**
- * Attacks by tenants with a token that has only `crosstie:application-operator` in one namespace, over real sockets, against
- * programs as people run them (XN1, XN3, CLM7). Afterwards the outside world is as it was.
+ * Attacks by tenants with a token that has only `crosstie:application-operator` in one namespace, over real
+ * sockets, against programs as users run them (XN1, XN3, CLM7). Afterwards the external resources are unchanged.
  */
 
 const PATIENCE_MS = 240_000
@@ -36,16 +36,16 @@ const core = { group: '', version: 'v1' }
 const secrets: ResourceType = { ...core, kind: 'Secret', resource: 'secrets', namespaced: true }
 const accounts: ResourceType = { ...core, kind: 'ServiceAccount', resource: 'serviceaccounts', namespaced: true }
 
-/** The spec of a claim that is met by a database alone. */
+/** The spec of a claim that a database alone satisfies. */
 const direct = {
   classRef: { apiVersion: 'postgresql.sql.crossplane.io/v1alpha1', kind: 'DatabaseClass', name: 'direct' },
 }
 
-/** A Kubernetes API with two processes of controllers, and the URL of a PostgreSQL server that they use. */
+/** A Kubernetes API with two controller processes, and the URL of the PostgreSQL server that they use. */
 interface Plane {
   readonly program: Program
   readonly databaseUrl: string
-  /** The control plane brought the server, and has a ProviderConfig for it. */
+  /** The control plane started the PostgreSQL server, and has a ProviderConfig for it. */
   readonly brought: boolean
 }
 
@@ -101,7 +101,7 @@ function attacks(open: (running: AsyncDisposable[]) => Promise<Plane>): void {
     await eventually(`${name} is gone`, async () => !(await found()), PATIENCE_MS)
   }
 
-  /** Claims the name, is refused for the reason, gets nothing, and deletes the claim. */
+  /** Claims an external name, expects a rejection for the reason and no binding, and deletes the claim. */
   async function attack(name: string, externalName: string, spec: object, reason: string): Promise<void> {
     await tenants.get('team-a')!.create(claims, claimOf(name, 'team-a', externalName, spec))
     const refused = await eventually(
@@ -143,7 +143,7 @@ function attacks(open: (running: AsyncDisposable[]) => Promise<Plane>): void {
     )
     const world = async () => {
       const { DBInstances = [] } = await rds.send(new DescribeDBInstancesCommand({}))
-      // moto reports the current time here.
+      // Moto reports the current time here.
       return DBInstances.map(({ LatestRestorableTime: _, ...rest }) => rest)
     }
     const before = await world()
@@ -216,7 +216,7 @@ function attacks(open: (running: AsyncDisposable[]) => Promise<Plane>): void {
     }
   })
 
-  /** The client of a ServiceAccount with a token of its own. */
+  /** Returns a client with a token of a ServiceAccount. */
   async function tenantOf(kubeconfig: string, namespace: string): Promise<HttpClient> {
     const metadata = { name: 'tenant', namespace }
     const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec: {} }
@@ -255,7 +255,7 @@ async function query(connectionString: string, text: string): Promise<Record<str
   }
 }
 
-/** How the administrator of the server that crosstie brought logs in. */
+/** Returns the administrator URL of the PostgreSQL server that crosstie started. */
 async function urlOf(program: Program): Promise<string> {
   using client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))
   const key = { name: 'postgresql-embedded', namespace: 'crossplane-system' }
@@ -265,7 +265,7 @@ async function urlOf(program: Program): Promise<string> {
   return `postgresql://${value('username')}:${value('password')}@${value('endpoint')}:${value('port')}/postgres`
 }
 
-/** Starts processes of controllers that do not know of each other. */
+/** Starts controller processes that do not coordinate with each other. */
 async function controllers(program: Program, count: number, running: AsyncDisposable[]): Promise<void> {
   const options = ['--kubeconfig', program.kubeconfig, '--providers', 'aws,sql', '--standalone']
   const children: readonly Child[] = Array.from({ length: count }, () => program.start('controllers', ...options))
@@ -294,7 +294,7 @@ describe('attacks of tenants on the real kube-apiserver', {
   attacks(async (running) => {
     if (typeof real === 'string') throw new Error(real)
     running.push(real)
-    // Its PostgreSQL is a server that this control plane does not run.
+    // This control plane does not run the PostgreSQL server.
     const elsewhere = await Program.up('--providers', 'sql')
     running.push(elsewhere)
     const program = await Program.on(real.kubeconfig)

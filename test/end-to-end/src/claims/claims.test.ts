@@ -17,7 +17,7 @@ const example = async (file: string): Promise<readonly KubeObject[]> => {
   return loadAll(await readFile(url, 'utf8')) as KubeObject[]
 }
 
-/** What holds on every Kubernetes API. */
+/** Tests that run on every Kubernetes API. */
 function claims(open: (options: WorldOptions) => Promise<World>): void {
   const azureCloud = azure()
   const gcpCloud = gcp()
@@ -217,7 +217,7 @@ function claims(open: (options: WorldOptions) => Promise<World>): void {
     assert.deepEqual(decoded(secret), published)
     assert.deepEqual(decoded((await world.find(secretType, uid, 'crossplane-system'))!), published)
 
-    // CLM5: everything goes with the claim, and what others need after them.
+    // CLM5: all members are deleted with the claim, dependencies after their dependents.
     await remove(claim!)
     await gone(claim!)
     for (const object of [aggregate, ...parts]) assert.equal(await read(object), undefined)
@@ -226,7 +226,7 @@ function claims(open: (options: WorldOptions) => Promise<World>): void {
       [azureCloud.sqlServer, azureCloud.rule].map(({ cloud }) => cloud.resources.length),
       [0, 0],
     )
-    // The collector of a real control plane learns of new kinds every half minute.
+    // The garbage collector of a real control plane discovers new kinds every 30 seconds.
     await eventually('its Secret is collected', async () => !(await world.find(secretType, 'sql', 'default')), 240_000)
   })
 
@@ -443,7 +443,7 @@ function claims(open: (options: WorldOptions) => Promise<World>): void {
     }
     for (const claim of [odd, aggregated, server, undefaulted]) await create(claim)
     await waits(aggregated, /AggregateResourceClass cool-gke-cluster has nothing to offer to a Bucket/)
-    // The default aggregates ResourceGroups too, which support clusters, but are none.
+    // The default aggregates contain ResourceGroups too, which support clusters but do not satisfy the claim.
     await waits(
       undefaulted,
       /waiting for a default class; AggregateResourceClass private-mysql-server has nothing to offer/,

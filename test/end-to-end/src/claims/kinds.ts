@@ -13,24 +13,26 @@ import {
 } from '@crosstie/resources/provider'
 import { type CloudOptions, SimulatedCloud } from '@crosstie/resources/testing'
 
-/** A kind whose resources live in a simulated cloud of their own. */
+/** A kind whose resources are in a separate simulated cloud. */
 export interface CloudKind {
   readonly kind: ManagedKind
   readonly cloud: SimulatedCloud
 }
 
+/** Options of a simulated kind. */
 export interface CloudKindOptions<F extends Fields> {
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly parameters: ObjectSchema<F>
   readonly cloud?: Partial<CloudOptions>
-  /** What is published of a resource. */
+  /** Returns the connection details of a resource. */
   readonly connection?: (name: string, values: Readonly<Record<string, unknown>>) => Record<string, string>
-  /** Called before a resource is deleted: throws if that must not happen. */
+  /** Called before a resource is deleted. Throws if the deletion violates a dependency. */
   readonly deleting?: (name: string) => void
 }
 
+/** Defines a kind with a separate simulated cloud. */
 export function cloudKind<F extends Fields>(options: CloudKindOptions<F>): CloudKind {
   const { group, version, kind, parameters, connection = () => ({}), deleting = () => {} } = options
   const cloud = new SimulatedCloud({
@@ -78,12 +80,12 @@ export function cloudKind<F extends Fields>(options: CloudKindOptions<F>): Cloud
   return { kind: defined, cloud }
 }
 
-/** How many times something was deleted while what needs it was there. */
+/** Counts deletions of resources that had dependents. */
 export interface Violations {
   count: number
 }
 
-/** The kinds of document 002: a MySQL server of Azure with what belongs to it. */
+/** The kinds of document 002: a MySQL server of Azure with its dependencies. */
 export function azure(cloud: Partial<CloudOptions> = {}) {
   const violations: Violations = { count: 0 }
   const needed =
@@ -155,7 +157,7 @@ export function azure(cloud: Partial<CloudOptions> = {}) {
     defineBinding({
       claim: mysqlInstance,
       managed: sqlServer.kind,
-      // The class decides; what it leaves open the claim may ask for.
+      // The class takes precedence. The claim may set a version that the class leaves open.
       configure: ({ asked, forProvider }) => ({ version: asked['engineVersion'], ...forProvider }),
     }),
     defineBinding({ claim: mysqlInstance, managed: resourceGroup.kind, role: 'supporting' }),
@@ -173,7 +175,7 @@ export function azure(cloud: Partial<CloudOptions> = {}) {
   }
 }
 
-/** A cluster with node pools and service accounts, as 002 has it of GCP. */
+/** The GCP kinds of document 002: a cluster with node pools and service accounts. */
 export function gcp(cloud: Partial<CloudOptions> = {}) {
   const network = cloudKind({
     group: 'compute.gcp.crossplane.io',
@@ -236,7 +238,9 @@ export function gcp(cloud: Partial<CloudOptions> = {}) {
   }
 }
 
+/** Returns the spec of an object. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 export const specOf = (object: KubeObject): any => object['spec']
+/** Returns the status of an object. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into statuses of any shape.
 export const statusOf = (object: KubeObject): any => object['status'] ?? {}

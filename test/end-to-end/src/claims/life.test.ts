@@ -10,10 +10,10 @@ import { cloudKind, specOf, statusOf } from './kinds.js'
 
 const secretType: ResourceType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 const AGGREGATE_TO = 'resourceclass.crossplane.io/aggregate-to'
-/** Nothing here may depend on looking again. */
+/** No test may depend on polling. */
 const NEVER_SECONDS = 3600
 
-/** The life of claims with several parts, from the first wish to the last part. */
+/** The lifecycle of claims with several members, from creation to the deletion of the last member. */
 function lives(open: (options: WorldOptions) => Promise<World>): void {
   const leaf = cloudKind({
     group: 'life.crosstie.io',
@@ -44,7 +44,7 @@ function lives(open: (options: WorldOptions) => Promise<World>): void {
   const make = (kind: ResourceType, object: Omit<KubeObject, 'apiVersion' | 'kind'>) =>
     world.client.create(kind, { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as KubeObject)
 
-  /** An aggregate class of the name, and a class for each part. */
+  /** Creates an aggregate class, and a class for each member. */
   async function classes(name: string, parts: Record<string, object>): Promise<void> {
     const labels = { [AGGREGATE_TO]: name }
     for (const [part, specTemplate] of Object.entries(parts)) {

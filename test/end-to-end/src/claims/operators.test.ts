@@ -26,7 +26,7 @@ const clusterBindingType: ResourceType = { ...rbac, kind: 'ClusterRoleBinding', 
 const bindingType: ResourceType = { ...rbac, kind: 'RoleBinding', resource: 'rolebindings', namespaced: true }
 const secretType: ResourceType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 
-/** A Kubernetes API with people. */
+/** A Kubernetes API with users. */
 interface Realm extends AsyncDisposable {
   readonly kubeconfig: string
   as(user: string): HttpClient

@@ -10,9 +10,9 @@ import { specOf } from './kinds.js'
 import { WatchedCloud } from './watched-cloud.js'
 
 /**
- * The external calls that a claim may cause (XN3, CLM7): every combination of what the cloud offers, what the class says and
- * what the claim names. A tenant causes no call that changes a resource which the claim did not create, unless the class
- * permits adoption.
+ * The external calls that a claim may cause (XN3, CLM7), for every combination of cloud capabilities, class
+ * settings and claimed name. A tenant causes no call that changes a resource which the claim did not create, unless
+ * the class permits adoption.
  */
 
 const NAME = 'crossplane.io/external-name'
@@ -29,7 +29,7 @@ const policies = [['*'], ['Observe', 'Create', 'Update'], ['Observe']] as const
 const adoptions = [undefined, 'Deny', 'Allow', 'AllowAndDelete'] as const
 const reclaims = ['Delete', 'Retain'] as const
 const prefixes = ['', PREFIX] as const
-/** The target of the annotation: nothing, or a resource and its owner. */
+/** The target of the annotation: none, or a resource and its owner. */
 const names = ['none', 'free', 'unmanaged', 'claimed', 'operated', 'forbidden'] as const
 
 interface ClassSettings {
@@ -39,13 +39,13 @@ interface ClassSettings {
   readonly prefix: (typeof prefixes)[number]
 }
 
-/** One kind of resource, and those of others in its cloud. */
+/** A kind, and the resources of other owners in its cloud. */
 interface Land {
   readonly cloud: WatchedCloud
   readonly kind: ManagedKind
   /** The external names of resources that other objects manage. */
   readonly others: Record<'claimed' | 'operated', string>
-  /** Names that the cloud needs for itself. */
+  /** Names that the cloud reserves. */
   readonly forbidden: Set<string>
 }
 
@@ -54,13 +54,13 @@ interface Cell extends ClassSettings {
   readonly land: Land
   readonly named: (typeof names)[number]
   readonly className: string
-  /** The external name that the claim leads to; empty without an annotation. */
+  /** The external name that the claim requests. Empty without an annotation. */
   readonly externalName: string
 }
 
 type Outcome = 'own' | 'adopted' | 'observed' | 'absent' | 'taken' | 'forbidden'
 
-/** The rule, in words of its own. */
+/** The expected outcome, stated independently of the implementation. */
 function expected({ named, managementPolicies, adoptionPolicy }: Cell): Outcome {
   const onlyObserves = managementPolicies[0] === 'Observe' && managementPolicies.length === 1
   if (named === 'forbidden') return 'forbidden'
@@ -70,7 +70,7 @@ function expected({ named, managementPolicies, adoptionPolicy }: Cell): Outcome 
   return onlyObserves ? 'observed' : 'adopted'
 }
 
-/** Is the external resource deleted with the claim? */
+/** Reports whether the external resource is deleted with the claim. */
 function goesWithClaim(cell: Cell): boolean {
   const mayDelete = cell.reclaimPolicy === 'Delete' && (cell.managementPolicies[0] as string) === '*'
   const outcome = expected(cell)
@@ -94,7 +94,7 @@ const lands = clouds.map((offered): Land => {
   return { cloud, others, forbidden, kind: { ...kind, forbiddenName } }
 })
 
-/** As the class would have it, and as others have it. */
+/** The fields that the class sets, and those of existing resources. */
 const wanted = { region: 'r1', flavor: 'sweet', size: 5 }
 const theirs = { flavor: 'sour', size: 9 }
 
@@ -169,7 +169,7 @@ describe('who may cause which external call', { timeout: 900_000 }, () => {
     console.log(`# ${cells.length} combinations, ${((user + system) / 1e6).toFixed(1)} s of CPU time`)
   })
 
-  /** No changing call names a resource of others, except where the class permits adoption. */
+  /** Asserts that no changing call names a resource of other owners, unless the class permits adoption. */
   function assertUntouched(cell: Cell, before: CloudResource | undefined, where: string): void {
     const { cloud } = cell.land
     const outcome = expected(cell)
@@ -186,7 +186,7 @@ describe('who may cause which external call', { timeout: 900_000 }, () => {
   }
 })
 
-/** The resources of others: one that another tenant's claim created, and one of an operator. */
+/** Creates the resources of other owners: one by a claim of another tenant, and one by an operator. */
 async function populate(world: World, { cloud, kind, others }: Land): Promise<void> {
   const { client } = world
   const name = `plain-${kind.type.resource}`
@@ -220,7 +220,7 @@ async function populate(world: World, { cloud, kind, others }: Land): Promise<vo
   })
 }
 
-/** Every combination, with a class for each group of settings. */
+/** Returns every combination, with a class for each group of settings. */
 async function cellsOf(world: World): Promise<readonly Cell[]> {
   const cells: Cell[] = []
   for (const land of lands)
@@ -250,7 +250,7 @@ function classSettings(): readonly ClassSettings[] {
   )
 }
 
-/** Each claim that names a resource which no object manages has a resource of its own to name. */
+/** Returns the external name for a claim. Each claim for an unmanaged resource gets a separate resource. */
 async function externalNameFor({ cloud, others, forbidden }: Land, named: Cell['named'], id: string): Promise<string> {
   if (named === 'none') return ''
   if (named === 'free') return `${PREFIX}free-${id}`
@@ -316,13 +316,13 @@ async function reachedBy(world: World, cells: readonly Cell[]): Promise<Map<Cell
   return reached
 }
 
-/** For conditions over all claims, which are too expensive to read every 25 ms. */
+/** Polls conditions over all claims, which are too expensive to read every 25 ms. */
 async function occasionally(what: string, look: () => Promise<boolean>): Promise<void> {
   const patiently = async () => (await look()) || new Promise<false>((resolve) => setTimeout(resolve, 500, false))
   await eventually(what, patiently, PATIENCE_MS)
 }
 
-/** The managed resources of the tenant, by the name of the claim. */
+/** Returns the managed resources of the tenant by the name of the claim. */
 async function managedByClaim(world: World): Promise<ReadonlyMap<string, KubeObject>> {
   const all = await Promise.all(lands.map(({ kind }) => world.list(kind.type, `${CLAIM_NAMESPACE}=team-a`)))
   return new Map(all.flat().map((object) => [object.metadata.labels?.[CLAIM_NAME] ?? '', object]))
@@ -342,7 +342,7 @@ function outcomeOf(claim: KubeObject, managed: KubeObject | undefined): Outcome 
     : 'adopted'
 }
 
-/** Managed resources of the tenant remain only where the class says so. */
+/** Asserts that managed resources of the tenant remain only where the class retains them. */
 async function onlyRetained(world: World, cells: readonly Cell[]): Promise<boolean> {
   const managed = await managedByClaim(world)
   return cells.every(({ id, reclaimPolicy }) => reclaimPolicy === 'Retain' || !managed.has(id))

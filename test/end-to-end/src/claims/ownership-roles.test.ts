@@ -8,7 +8,10 @@ import { eventually, World } from '../support/claims-world.js'
 import { condition } from '../support/plane.js'
 import { WatchedCloud } from './watched-cloud.js'
 
-/** The shipped roles and the external calls they may cause (CLM7): every role with every way to reach a resource of others. */
+/**
+ * The shipped roles and the external calls they may cause (CLM7): every role with every path to a resource of
+ * another owner.
+ */
 
 const NAME = 'crossplane.io/external-name'
 const cloud = new WatchedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: true })
@@ -28,7 +31,10 @@ const everywhere: ResourceType = {
 const acts = ['claim by name', 'claim by reference', 'adopt', 'change', 'delete', 'write a class', 'reserve'] as const
 type Act = (typeof acts)[number]
 
-/** The permitted acts of each role. Only infrastructure operators cause calls that change resources of others. */
+/**
+ * The permitted actions of each role. Only infrastructure operators cause calls that change resources of other
+ * owners.
+ */
 const roles: Readonly<Record<string, { readonly namespaced: boolean; readonly may: readonly Act[] }>> = {
   'crosstie:application-operator': { namespaced: true, may: ['claim by name', 'claim by reference'] },
   admin: { namespaced: true, may: ['claim by name', 'claim by reference'] },
@@ -106,7 +112,7 @@ describe('which role may cause which external call', { timeout: 600_000 }, () =>
         assert.deepEqual(cloud.find(id), before)
       })
 
-  /** An object of the operator manages the resource. */
+  /** Creates an object of the operator that manages the resource. */
   async function manage(name: string): Promise<void> {
     await world.client.create(type, managedOf(name, name))
     await eventually('the operator manages it', async () => {

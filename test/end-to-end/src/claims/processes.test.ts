@@ -18,7 +18,7 @@ import { specOf, statusOf } from './kinds.js'
 const crosstie = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
 const CLAIMS = 25
 
-/** AGG9 with processes: some run at once on the same claims, and one or another of them is always being killed. */
+/** AGG9 with processes: several reconcile the same claims, and random ones are killed continuously. */
 async function race(kubeconfig: string, processes: number): Promise<void> {
   const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
   const recruit = () =>
@@ -99,7 +99,7 @@ async function race(kubeconfig: string, processes: number): Promise<void> {
   }
 }
 
-/** Whoever looks at a claim, at what it is bound to or at a part of that is told of the others. */
+/** Asserts that a claim, its bound object and each member refer to each other. */
 async function toldOnBothSides(client: HttpClient): Promise<void> {
   const wanted = [
     'MySQLInstance ChoseClass',
@@ -122,7 +122,7 @@ async function toldOnBothSides(client: HttpClient): Promise<void> {
 const eventType: ResourceType = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true }
 const involved = (event: KubeObject) => event['involvedObject'] as { readonly kind: string }
 
-/** What `kubectl get` shows of claims. */
+/** Asserts the columns of claims in `kubectl get`. */
 async function shownToPeople(client: HttpClient): Promise<void> {
   const { group, version, resource } = mysqlInstance.type
   const path = `/apis/${group}/${version}/namespaces/default/${resource}`
@@ -151,7 +151,7 @@ test('AGG9 CLM3 processes race on one embedded server and are killed', { timeout
   const server = new Child(process.execPath, [crosstie, 'up', '--providers', 'nop', ...where])
   try {
     await server.says(/^ready: /m)
-    // The server has controllers of its own: these come on top.
+    // The server runs controllers too. These processes are additional.
     await race(kubeconfig, 2)
   } finally {
     await server.stop()

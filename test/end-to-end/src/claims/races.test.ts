@@ -8,7 +8,7 @@ import { type RealKubernetes, startRealKubernetes } from '../support/oracle.js'
 import { condition } from '../support/plane.js'
 import { azure, cloudKind, specOf, statusOf } from './kinds.js'
 
-/** Numbers that are the same in every run with the same seed. */
+/** Returns a deterministic random number generator for the seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -20,8 +20,8 @@ function randomOf(seed: number): () => number {
 const calls = ['get', 'list', 'create', 'update', 'patch', 'apply', 'delete'] as const
 
 /**
- * The client of a process that may be killed: some calls fail before they take
- * effect, some after, and from its death on none does anything.
+ * Returns the client of a process that may be killed. Some calls fail before they take effect, some after. After
+ * its death every call fails.
  */
 function frail(client: Client, random: () => number, faults: number) {
   const life = { dead: false }
@@ -63,7 +63,7 @@ const engines: readonly Engine[] = [
   },
 ]
 
-/** `CROSSTIE_RACES=50` for as many, each with another seed; a failing one replays with its `CROSSTIE_SEED`. */
+/** The number of races: `CROSSTIE_RACES=50` runs 50 with different seeds. `CROSSTIE_SEED` replays a failed one. */
 const RACES = Number(process.env['CROSSTIE_RACES'] ?? 1)
 const USUAL = 7
 const SEED = Number(process.env['CROSSTIE_SEED'] ?? USUAL)
@@ -80,7 +80,7 @@ for (const engine of engines) {
 async function race(engine: Engine, seed: number): Promise<void> {
   const label = { 'resourceclass.crossplane.io/aggregate-to': 'race' }
   const random = randomOf(seed)
-  // Also the cloud takes its time: whatever may come in between does.
+  // The cloud is slow too, so that concurrent operations interleave.
   const slow = async () => await new Promise<void>((resolve) => setTimeout(resolve, random() * 30))
   const { kinds, bindings, resourceGroup, sqlServer, violations } = azure({ before: slow, after: slow })
   const direct = defineBinding({ claim: bucket, managed: resourceGroup.kind })
@@ -107,7 +107,7 @@ async function race(engine: Engine, seed: number): Promise<void> {
       },
     },
   })
-  // The crews of four processes, of which one or another is always being killed and started anew.
+  // The controllers of four processes. Random ones are killed and restarted continuously.
   const crews: { crew: Crew; life: { dead: boolean } }[] = []
   const recruit = () => {
     const { client, life } = frail(world.client, random, 0.02)
@@ -132,7 +132,7 @@ async function race(engine: Engine, seed: number): Promise<void> {
     await create(bucket.type, { metadata: { name, namespace: 'default' }, spec: { classRef: groupRef } })
   }
   const doomed = names.filter((_, i) => i % 3 === 0)
-  // Some go again before they are half made.
+  // Some claims are deleted before their resources are complete.
   for (const name of doomed) {
     await new Promise((resolve) => setTimeout(resolve, random() * 60))
     for (const { type } of [mysqlInstance, bucket]) await world.client.delete(type, { name, namespace: 'default' })
@@ -189,7 +189,7 @@ async function race(engine: Engine, seed: number): Promise<void> {
     400_000,
   )
   assert.equal(violations.count, 0)
-  // The next race may be on the same server.
+  // The next race may use the same server.
   for (const type of [aggregateClassOf, resourceGroup.kind.classType, sqlServer.kind.classType]) {
     await world.client.delete(type, { name: 'race' })
   }
@@ -197,7 +197,7 @@ async function race(engine: Engine, seed: number): Promise<void> {
 
 const aggregateClassOf = { ...aggregateType, kind: 'AggregateResourceClass', resource: 'aggregateresourceclasses' }
 
-/** A node of a graph: it refers to any number of others, by the classes that made them. */
+/** A node of a graph. It refers to any number of other nodes, by the classes that created them. */
 function nodeKind(faults: () => boolean) {
   let violations = 0
   const node = cloudKind({
@@ -234,7 +234,10 @@ function nodeKind(faults: () => boolean) {
   return { node, violations: () => violations }
 }
 
-/** `CROSSTIE_GRAPH=1000` for the largest, on both engines; a real server takes its time over that. */
+/**
+ * The size of the largest graph on both engines, such as `CROSSTIE_GRAPH=1000`. A real server is slow with that
+ * many.
+ */
 const LARGEST = Number(process.env['CROSSTIE_GRAPH'] ?? 0)
 
 for (const engine of engines) {

@@ -11,9 +11,9 @@ import { cloudKind, specOf, statusOf } from './kinds.js'
 const secretType: ResourceType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 const EXTERNAL_NAME = 'crossplane.io/external-name'
 
-/** What the rows say of claims, classes, aggregates and names beyond the examples of 002. */
+/** Rows of the requirements for claims, classes, aggregates and names beyond the examples of 002. */
 function rows(open: (options: WorldOptions) => Promise<World>): void {
-  /** Does the cloud refuse to make anything? */
+  /** True while the cloud rejects creations. */
   let busy = false
   const item = cloudKind({
     group: 'rows.crosstie.io',
@@ -150,7 +150,7 @@ function rows(open: (options: WorldOptions) => Promise<World>): void {
     })
     await aggregateClass('partial', { of: 'partial' }, {}, { for: 'anybody' })
     const classSelector = { matchLabels: { for: 'anybody' } }
-    // For a Bucket an Item is only good beside something else.
+    // For a Bucket, an Item can only be a supporting member.
     await claim('nonsense', { classSelector }, {}, bucket.type)
     await says('nonsense', /AggregateResourceClass partial has nothing to offer to a Bucket/, bucket.type)
     await claim('partial', { classSelector })
@@ -256,7 +256,7 @@ function rows(open: (options: WorldOptions) => Promise<World>): void {
     await claim('heir', { resourceRef: refer(aggregateType, whole.metadata.name!) })
     await says('heir', /which is bound to another claim/)
     await remove('heir')
-    // Its parts follow their own policy when it goes after all (AGG8).
+    // The members follow their own policy when the aggregate is deleted (AGG8).
     await world.client.delete(aggregateType, { name: whole.metadata.name! })
     await eventually('all of it is gone', async () => {
       const left = await Promise.all(parts.map(({ metadata }) => world.find(item.kind.type, metadata.name!)))

@@ -33,7 +33,7 @@ export class WatchedCloud extends SimulatedCloud {
     await super.delete(name)
   }
 
-  /** The changing calls that name a resource. */
+  /** Returns the changing calls that name a resource. */
   writesTo(name: string): readonly string[] {
     return this.writes.filter((write) => write.name === name).map(({ call }) => call)
   }

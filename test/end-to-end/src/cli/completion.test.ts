@@ -8,7 +8,7 @@ import { crosstie, Program } from '../support/program.js'
 interface Case {
   readonly because: string
   readonly typed: string
-  /** The line that a press of the tab key makes of it. */
+  /** The command line after the tab key. */
   readonly line: string
 }
 
@@ -28,10 +28,7 @@ const cases: readonly Case[] = [
   { because: 'more is to follow', typed: 'crosstie get -o jsonp', line: 'crosstie get -o jsonpath=' },
 ]
 
-/**
- * An interactive zsh in a terminal of its own (zpty), where lines are typed as
- * a person does, and which tells what it would have run.
- */
+/** Runs an interactive zsh in a pseudo-terminal (zpty), types the lines, and prints the resulting command lines. */
 const zsh = `
 zmodload zsh/zpty
 TERM=dumb zpty shell zsh -f -i
@@ -46,7 +43,10 @@ done
 zpty -d shell
 `
 
-/** As bash calls it: with the line, and where in it the cursor stands. Files are bash's own (complete -o default). */
+/**
+ * Calls the completion like bash: with the line and the cursor position. Bash completes files itself (complete -o
+ * default).
+ */
 const bash = `
 source <(crosstie completion bash)
 [[ $(complete -p crosstie) == *'-o default'* ]] || exit 1
@@ -59,7 +59,7 @@ for typed in "$@"; do
 done
 `
 
-/** What fish offers for a line, which is all that its tab key asks. */
+/** Prints the completions of fish for a line, as its tab key does. */
 const fish = `
 crosstie completion fish | source
 for typed in $argv
@@ -75,7 +75,7 @@ const shells: Readonly<Record<string, readonly string[]>> = {
   fish: ['--no-config', '-c', fish],
 }
 
-/** zsh needs a terminal of its own, which a bare container may not have. */
+/** Commands that check a shell. zsh needs a pseudo-terminal, which a minimal container may lack. */
 const trial: Readonly<Record<string, string>> = { zsh: 'zmodload zsh/zpty && zpty trial true' }
 const has = (shell: string) => spawnSync(shell, ['-c', trial[shell] ?? 'exit 0'], { timeout: 60_000 }).status === 0
 
@@ -107,10 +107,10 @@ describe('completion in shells', { timeout: 900_000 }, () => {
       const pressTab = (typed: readonly string[]) => {
         const options = { cwd: program.folder, env, encoding: 'utf8', timeout: 120_000 } as const
         const { stdout, stderr } = spawnSync(shell, [...args, ...typed], options)
-        // A shell may put a space behind what is whole.
+        // A shell may append a space to a complete word.
         return { lines: stdout.trim().replaceAll(/ +\]$/gm, ']').split('\n'), stderr }
       }
-      // Whoever presses a key does not wait for long: on a busy machine a server may be too slow for that.
+      // Completion has a short timeout. On a busy machine a server may miss it, so the test retries.
       let left = cases
       let seen = { lines: [] as string[], stderr: '' }
       for (let tries = 0; tries < 10 && left.length > 0; tries++) {

@@ -47,13 +47,13 @@ metadata: {name: plain}
 spec: {forProvider: {size: 1}}
 `
 
-/** A control plane, its administrator, and a kubeconfig for each person. */
+/** A control plane, its administrator, and a kubeconfig for each user. */
 interface Team extends AsyncDisposable {
   readonly program: Program
   readonly admin: Client
 }
 
-/** The three identities of a team, each with the token of a service account and the rights of shipped roles. */
+/** The three users of a team, each with the token of a service account and the permissions of shipped roles. */
 const people = {
   infra: ['crosstie:infrastructure-operator'],
   pipeline: ['crosstie:infrastructure:edit', 'crosstie:plans:request'],
@@ -83,11 +83,11 @@ function identities(open: () => Promise<Team>): void {
 
   const fileFor = (person: Person) => join(team.program.folder, `${person}.kubeconfig`)
 
-  /** Runs a command as a person. */
+  /** Runs a command as a user. */
   const as = (person: Person, args: readonly string[], input?: string) =>
     team.program.run([...args, '--kubeconfig', fileFor(person)], input === undefined ? {} : { input })
 
-  /** Role aggregation takes a moment. */
+  /** Repeats a command until it exits with the code, because role aggregation takes a moment. */
   const until = async (person: Person, args: readonly string[], code: number) =>
     await eventually(
       async () => await as(person, args),

@@ -11,7 +11,7 @@ import { Program } from '../support/program.js'
 
 const allButDelete = ['Create', 'Update', 'Observe', 'LateInitialize']
 
-/** The migration table of the design, row by row, and what each row lets happen. */
+/** The migration table of the design, row by row, with the operations that each row permits. */
 const rows: readonly {
   readonly policy: string
   readonly deletionPolicy: string
@@ -35,7 +35,7 @@ interface Policies {
 
 const specOf = (object: KubeObject): Policies => object['spec'] as Policies
 
-/** A managed kind of before: its one field holds the old words. */
+/** A managed kind of an old version, whose only field holds the old values. */
 const oldType = { group: 'old.crosstie.io', version: 'v1', kind: 'Old', resource: 'olds', namespaced: false }
 const oldCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -61,7 +61,7 @@ const oldCrd = {
   },
 }
 
-/** What holds on every Kubernetes API. */
+/** Tests that run on every Kubernetes API. */
 function migration(open: () => Promise<Plane>): void {
   let plane: Plane
   const cloud = new SimulatedCloud({

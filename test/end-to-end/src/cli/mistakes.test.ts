@@ -10,7 +10,7 @@ interface Mistake {
   readonly says: RegExp
 }
 
-/** Port 1 has no server. */
+/** A kubeconfig for port 1, which has no server. */
 const gone = `apiVersion: v1
 kind: Config
 clusters: [{name: gone, cluster: {server: "https://127.0.0.1:1"}}]
@@ -19,7 +19,7 @@ contexts: [{name: gone, context: {cluster: gone, user: gone}}]
 current-context: gone
 `
 
-/** What people get wrong before anything can be reached: each is told by its name, and what to do instead. */
+/** User mistakes that occur before any connection. Each message names the mistake and the fix. */
 const mistakes: Record<string, Mistake> = {
   'an option before the command': {
     args: ['--kubeconfig', 'admin.kubeconfig', 'get', 'managed'],

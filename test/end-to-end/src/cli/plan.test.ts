@@ -30,11 +30,11 @@ const events = kindOf('', 'Event', 'events', true)
 const schema = JSON.parse(await readFile(fileOf('docs/reference/plan.schema.json'), 'utf8')) as JSONSchemaProps
 const compiled = compileSchema(schema)
 
-/** A control plane with the provider of the example, and a folder that stands for its cloud. */
+/** A control plane with the provider of the example, and a folder that represents its cloud. */
 interface Stage extends AsyncDisposable {
   readonly program: Program
   readonly client: Client
-  /** Where the provider keeps what it makes. */
+  /** The folder in which the provider stores its resources. */
   readonly cloud: string
   /** A copy of the example. */
   readonly folder: string
@@ -42,7 +42,7 @@ interface Stage extends AsyncDisposable {
 
 async function stageOn(start: (env: NodeJS.ProcessEnv, provider: string) => Promise<readonly [Program, Child?]>) {
   const provider = fileOf('examples/plan/provider.js')
-  // The provider reads where to keep things when it is loaded, in the control plane and in each command.
+  // The provider reads this variable when it is loaded, in the control plane and in each command.
   const cloud = join(process.env['TMPDIR'] ?? '/tmp', `crosstie-notes-${process.pid}-${Date.now()}`)
   await mkdir(cloud, { recursive: true })
   process.env['NOTES'] = cloud
@@ -52,7 +52,7 @@ async function stageOn(start: (env: NodeJS.ProcessEnv, provider: string) => Prom
   for (const name of await readdir(fileOf('examples/plan'))) {
     if (name.endsWith('.yaml')) await cp(fileOf(`examples/plan/${name}`), join(folder, name))
   }
-  // Modules find what they import from where they are.
+  // Node.js resolves imports relative to the module.
   await writeFile(join(folder, 'provider.js'), `export { provider } from ${JSON.stringify(`file://${provider}`)}\n`)
   const client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))
   await eventually(
@@ -86,7 +86,7 @@ const remote = (kubeconfig: string) =>
     return [await Program.on(kubeconfig), new Child(process.execPath, args, env)]
   })
 
-/** Everything that a plan could write by mistake, with revisions. */
+/** Returns everything that a plan could write by mistake, with resource versions. */
 async function everything({ client, cloud }: Stage): Promise<string> {
   const lists = await Promise.all([notes, folders, secrets, events].map((type) => client.list(type)))
   const objects = lists.flatMap(({ items }) =>
@@ -95,7 +95,7 @@ async function everything({ client, cloud }: Stage): Promise<string> {
   return JSON.stringify([objects.sort(), (await readdir(cloud, { recursive: true })).sort()])
 }
 
-/** What holds on every Kubernetes API. */
+/** Tests that run on every Kubernetes API. */
 function planning(open: () => Promise<Stage>, { guide }: { readonly guide: boolean }): void {
   let stage: Stage
   before(async () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { eventually } from '../support/kubectl.js'
 import type { Program } from '../support/program.js'
 
-/** A claim that two resources meet together, and what is needed for it, in the wrong order. */
+/** A claim that an aggregate of two resources satisfies, with its dependencies in the wrong order. */
 const shop = `
 apiVersion: database.crossplane.io/v1alpha1
 kind: MySQLInstance
@@ -44,7 +44,7 @@ metadata: {name: ${name}, labels: ${labels}}
 spec: {forProvider: {size: ${size}}}
 `
 
-/** A definition and an object of it, of a kind that has the name of another. */
+/** A CRD and an object of it. The kind has the same name as another kind. */
 const lamps = `
 apiVersion: example.org/v1
 kind: NopResource
@@ -71,7 +71,7 @@ spec:
                 watts: {type: integer, description: How bright it is., minimum: 1}
 `
 
-/** Every command, as people would use it, on whatever Kubernetes API there is. */
+/** Tests every command on any Kubernetes API. */
 export function commandSuite(program: () => Program): void {
   const run = (...args: readonly string[]) => program().run(args)
   const ok = (...args: readonly string[]) => program().ok(...args)
@@ -92,7 +92,7 @@ export function commandSuite(program: () => Program): void {
 
   test('apply says whether anything changed, and a dry run changes nothing', async () => {
     assert.match((await apply(resource('a', 1, '{team: red}'))).out, /^nopresource\.nop\.crossplane\.io\/a created\n$/)
-    // Controllers write into it too: what the same manifest changes is seen once they are done.
+    // Controllers write the object too. Wait for them, so that the diff shows only changes of the manifest.
     await ok('wait', 'nopresource/a', '--timeout', '120s')
     await eventually(
       async () => (await apply(resource('a', 1, '{team: red}'))).out,
@@ -307,7 +307,7 @@ export function commandSuite(program: () => Program): void {
     for (const shell of ['bash', 'zsh', 'fish']) assert.match(await ok('completion', shell), /crosstie __complete/)
     assert.equal((await run('completion', 'bsh')).code, 2)
     const complete = async (...words: readonly string[]) => (await ok('__complete', ...words)).trim().split('\n')
-    // A key that is pressed is not waited for long: on a busy machine it may have to be pressed again.
+    // Completion has a short timeout. On a busy machine the test retries.
     const completes = (words: readonly string[], want: readonly string[]) =>
       eventually(
         () => complete(...words),
@@ -335,7 +335,8 @@ export function commandSuite(program: () => Program): void {
   })
 
   test('whoever reads only the beginning gets it, and no error', async () => {
-    // Far more than a pipe holds, to a reader who leaves at once; a watch ends when nobody reads it.
+    // The output exceeds the buffer of a pipe, and the reader exits immediately. A watch ends when its reader is
+    // gone.
     for (const args of [['kinds'], ['get', 'crd', '-o', 'yaml'], ['get', 'crd', '--watch']]) {
       const { code, err } = await program().runUnread(args)
       assert.equal(err, '', args.join(' '))

@@ -23,7 +23,7 @@ describe('crosstie up', { timeout: 900_000 }, () => {
   let folder: string
   const { NO_COLOR: _, FORCE_COLOR: __, KUBECONFIG: ___, npm_execpath: ____, ...rest } = process.env
   const children: Child[] = []
-  /** As from a shell in the folder. */
+  /** Runs `crosstie up` as from a shell in the folder. */
   const up = (...args: readonly string[]) => {
     const line = ['-c', `cd "${folder}" && exec "$0" "$@"`, process.execPath, crosstie, 'up', ...args]
     const child = new Child('sh', line, rest)

@@ -28,7 +28,7 @@ const ACCOUNTS: ResourceType = {
   namespaced: true,
 }
 
-/** The access of a service account that nobody gave any rights. */
+/** Returns the access of a service account without permissions. */
 async function strangerOf(admin: Client, access: Access): Promise<Access> {
   const name = `stranger-${Math.random().toString(36).slice(2, 10)}`
   const metadata = { name, namespace: 'default' }
@@ -45,11 +45,11 @@ interface Embedded extends AsyncDisposable {
   readonly dataDir: string
   readonly url: string
   readonly ca: string
-  /** How the administrator is known. */
+  /** The client certificate of the administrator. */
   readonly certificate: { readonly cert: string; readonly key: string }
 }
 
-/** A server of the test's own, gone with everything that it kept when the test is over, however it ends. */
+/** Starts a server for the test. Disposal deletes its data. */
 async function embedded(): Promise<Embedded> {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-client-'))
   const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
@@ -61,7 +61,7 @@ async function embedded(): Promise<Embedded> {
   return { server, dataDir, url, ca, certificate, [Symbol.asyncDispose]: dispose }
 }
 
-/** The token of somebody without any rights. */
+/** Returns the token of a service account without permissions. */
 async function strangersToken({ url, ca, certificate }: Embedded): Promise<string> {
   using admin = new HttpClient(staticAccess({ server: url, ca, ...certificate }))
   const stranger = await strangerOf(admin, staticAccess({ server: url, ca }))

@@ -16,11 +16,11 @@ const noKubectl = kubectlPath ? false : 'there is no kubectl here: node scripts/
 
 interface Engine {
   readonly kubeconfig: string
-  /** The process with the controllers. */
+  /** Starts the process with the controllers. */
   start(): Promise<Child>
 }
 
-/** What a user does on the first day, with the user's own tools. */
+/** The first steps of a user, with standard tools. */
 function walk(engine: () => Engine): void {
   let controllers: Child
   const kubectl = (...args: readonly string[]) => kubectlWith(kubectlPath!, engine().kubeconfig)(...args)
@@ -32,7 +32,7 @@ function walk(engine: () => Engine): void {
       () => kubectl('get', 'crd', '-o', 'name'),
       (names) => names.includes('nopresources.nop.crossplane.io'),
     )
-    // kubectl gives up at once on a definition that has no conditions yet.
+    // kubectl fails immediately for a CRD without conditions.
     const served = ['--for=condition=Established', 'crd/nopresources.nop.crossplane.io', '--timeout=120s']
     await eventually(
       () => kubectl('wait', ...served).catch(String),

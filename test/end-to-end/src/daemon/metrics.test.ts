@@ -17,7 +17,7 @@ spec:
   forProvider: {connectionLimit: ${connectionLimit}}
 `
 
-/** Reads /metrics as whoever the kubeconfig is for. */
+/** Returns a function that reads /metrics as the user of the kubeconfig. */
 async function reader(kubeconfig: string): Promise<() => Promise<string>> {
   const { clusters, users } = load(await readFile(kubeconfig, 'utf8')) as {
     clusters: [{ cluster: Record<string, string> }]

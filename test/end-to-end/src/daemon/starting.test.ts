@@ -3,9 +3,9 @@ import { after, describe, test } from 'node:test'
 import { startRealKubernetes } from '../support/oracle.js'
 import { Program } from '../support/program.js'
 
-/** Kinds that refer to each other, so that some are watched before they are there. */
+/** Kinds that refer to each other, so that some are watched before they are served. */
 const PROVIDERS = 'aws,nop'
-/** What a server answers that does not know the kind yet. That it is slow, on a busy machine, is another matter. */
+/** The response of a server that does not serve the kind yet. A slow response on a busy machine is not an error. */
 const TOO_EARLY = /could not find the requested resource/
 
 const nothing = `
@@ -15,7 +15,7 @@ metadata: {name: first}
 spec: {forProvider: {size: 1}}
 `
 
-/** Whatever is made while it starts is taken care of. */
+/** Asserts that an object which is created during the start is reconciled. */
 async function makesTheFirst(program: Program): Promise<void> {
   const applied = await program.run(['apply', '-f', '-'], { input: nothing })
   assert.equal(applied.code, 0, applied.err)

@@ -6,19 +6,19 @@ import { delimiter, join } from 'node:path'
 
 const root = new URL('../../../../', import.meta.url).pathname
 
+/** Options of a guide run. */
 export interface GuideOptions {
-  /** Texts of the page that cannot be the same here, such as a folder that only root may write, and what takes their place. */
+  /** Replacements for text that cannot work in a test, such as a folder that only root may write. */
   readonly instead?: Readonly<Record<string, string>>
   readonly env?: NodeJS.ProcessEnv
   readonly timeoutMs?: number
 }
 
 /**
- * Runs the commands of a page as a reader would: every block marked `sh`, one
- * after the other in one shell, in a folder of its own that has the examples and
- * the program. A block marked `sh background` is started and left running, and
- * the next one waits until it has said `ready:`. What a line `# => TEXT` behind a
- * command names must be in what that command prints. Returns all that was printed.
+ * Runs the commands of a page like a reader: every block marked `sh`, in order, in one shell, in a new folder that
+ * contains the examples and the program. A block marked `sh background` keeps running, and the next block starts
+ * when it has printed `ready:`. The output of a command must contain the TEXT of a line `# => TEXT` after it.
+ * Returns the whole output.
  */
 export async function runGuide(page: string, options: GuideOptions = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-guide-'))
@@ -46,6 +46,7 @@ export async function runGuide(page: string, options: GuideOptions = {}): Promis
 const WAIT_READY =
   'for _ in $(seq 1500); do grep -q "^ready:" background.log && break; sleep 0.2; done; grep "^ready:" background.log'
 
+/** Returns the shell script of a Markdown page. */
 export function scriptOf(markdown: string): string {
   const lines = ['set -euo pipefail', "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"]
   for (const [, kind, block] of markdown.matchAll(/^```(sh(?: background)?)\n(.*?)^```$/gms)) {
@@ -55,7 +56,7 @@ export function scriptOf(markdown: string): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Commands, with the lines that go on after a backslash or stand in a here-document. */
+/** Splits a block into commands. A command includes continuation lines and here-documents. */
 function commandsOf(block: string): readonly string[] {
   const commands: string[] = []
   let open: string[] = []
@@ -87,13 +88,13 @@ function shell(page: string, script: string, cwd: string, options: GuideOptions)
   const path = `${join(root, 'node_modules/.bin')}${delimiter}${options.env?.['PATH'] ?? process.env['PATH']}`
   const env = { ...inherited, ...options.env, PATH: path }
   return new Promise((resolve, reject) => {
-    // A group of its own, so that nothing of it outlives the test.
+    // A separate process group, so that no process outlives the test.
     const child = spawn('bash', ['-c', script], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     const end = (signal: NodeJS.Signals) => {
       try {
         process.kill(-child.pid!, signal)
       } catch {
-        // Nobody is left in it.
+        // The group has no processes left.
       }
     }
     const late = setTimeout(() => end('SIGKILL'), options.timeoutMs ?? 600_000)

@@ -17,13 +17,13 @@ const skip = await run('git', ['clone', '--quiet', fileOf('.'), clone]).then(
   (error: Error) => `this checkout cannot be cloned: ${error.message.trim().split('\n').at(-1)}`,
 )
 
-/** Nothing of this checkout, and nothing that belongs to the test run itself. */
+/** The environment without variables of this checkout or of the test run. */
 const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, KUBECONFIG: ___, FORCE_COLOR: ____, ...rest } = process.env
 const inherited = Object.entries(rest).filter(([name]) => !/^npm_(config_local|lifecycle|package)/.test(name))
-// Packages that were installed here before are taken from npm's cache; the rest comes from wherever npm has it from.
+// Packages in the npm cache are reused. Other packages come from the configured registry.
 const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', npm_config_prefer_offline: 'true' }
 
-/** A shell with all that it starts, which ends with the test whatever happens. */
+/** A shell and its child processes, which are killed at the end of the test. */
 class Terminal {
   readonly #process
   output = ''
@@ -60,7 +60,7 @@ class Terminal {
   }
 }
 
-/** What npm says when it cannot get at packages; anything else that it says is a failure of ours. */
+/** Errors of npm when the registry is unreachable. Any other error fails the test. */
 const NO_REGISTRY =
   /npm (error|ERR!) (code|errno|network) .*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED)/
 

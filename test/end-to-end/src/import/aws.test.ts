@@ -26,7 +26,7 @@ import { condition } from '../support/plane.js'
 import { fileOf, Program } from '../support/program.js'
 import { CountingProxy } from './counting.js'
 
-/** How many resources are there to be imported; `CROSSTIE_IMPORT=1000` takes minutes. */
+/** The number of resources to import. `CROSSTIE_IMPORT=1000` takes minutes. */
 const COUNT = Number(process.env['CROSSTIE_IMPORT'] ?? 60)
 const OF_EACH_VPC = 10
 const region = 'eu-west-1'
@@ -193,15 +193,15 @@ describe('import of what exists on AWS', { skip: missing ?? false }, () => {
   })
 })
 
-/** Writes of the control plane, without those that tag a resource. */
+/** Returns the writes of the control plane, except those that tag a resource. */
 const withoutTagging = ({ writes }: CountingProxy) =>
   writes.filter((name) => !/^(CreateTags|TagResource|POST \/tags\/)/.test(name))
 
-/** The ownership tag in the status of an object. */
+/** Returns the ownership tag in the status of an object. */
 const tagsOf = ({ status }: KubeObject): string | undefined =>
   (status as { atProvider?: { tags?: Record<string, string> } } | undefined)?.atProvider?.tags?.['crossplane-name']
 
-/** A file of the example, for the network that is there. */
+/** Returns a file of the example, adapted to the existing network. */
 async function exampleOf(file: string, id: string): Promise<string> {
   const text = await readFile(fileOf(`examples/observe-existing/${file}`), 'utf8')
   return text.replace('vpc-0123456789abcdef0', id).replace('refreshInterval: 1m', 'refreshInterval: 2s')
@@ -209,7 +209,7 @@ async function exampleOf(file: string, id: string): Promise<string> {
 
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.['crossplane.io/external-name']
 
-/** Networks as a team makes them by hand or by another tool. Returns how many resources carry the team's tag. */
+/** Creates networks like a team without Crosstie. Returns the number of resources with the tag of the team. */
 async function networks(ec2: EC2Client, count: number): Promise<number> {
   let made = 0
   const tagged = (type: ResourceType, name: string) => {
@@ -265,13 +265,13 @@ async function tables(dynamo: DynamoDBClient, count: number): Promise<number> {
 const nodeGroups = ['small', 'large']
 const formerOwner = { 'crossplane-name': 'former' }
 
-/** One with two groups of nodes, which are found by its name. */
+/** Creates a cluster with two node groups, which are listed by the name of the cluster. */
 async function cluster(eks: EKSClient): Promise<number> {
   const tags = { team: 'payments' }
   const roleArn = 'arn:aws:iam::123456789012:role/eks'
   const resourcesVpcConfig = { subnetIds: ['subnet-0001', 'subnet-0002'] }
   await eks.send(new CreateClusterCommand({ name: 'shop', roleArn, resourcesVpcConfig, tags }))
-  // moto cannot change tags of node groups. Those with tags of another owner keep them.
+  // Moto cannot change tags of node groups. Those with tags of another owner keep them.
   const nodes = { clusterName: 'shop', nodeRole: roleArn, subnets: ['subnet-0001'], tags: { ...tags, ...formerOwner } }
   for (const nodegroupName of nodeGroups) await eks.send(new CreateNodegroupCommand({ ...nodes, nodegroupName }))
   return 3

@@ -2,15 +2,12 @@ import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What was asked of a provider's API, by what it calls it: `DescribeVpcs`, `GET /bucket`. */
+/** The number of calls to the API of a provider by operation: `DescribeVpcs`, `GET /bucket`. */
 export type Counted = ReadonlyMap<string, number>
 
 const READS = /^(Describe|Get|List|Head|Lookup|GET |HEAD )/
 
-/**
- * Stands between the control plane and an emulator of AWS, and counts every
- * call that passes, whoever makes it and however often it is repeated.
- */
+/** A proxy between the control plane and an AWS emulator that counts every call, including retries. */
 export class CountingProxy implements AsyncDisposable {
   readonly #server: Server
   readonly #counts = new Map<string, number>()
@@ -61,7 +58,7 @@ export class CountingProxy implements AsyncDisposable {
     return [...this.#counts.keys()].filter((name) => !READS.test(name))
   }
 
-  /** Begins to count anew, and returns how many there were. */
+  /** Resets the counters, and returns the previous total. */
   clear(): number {
     const { total } = this
     this.#counts.clear()
@@ -79,7 +76,10 @@ export class CountingProxy implements AsyncDisposable {
   }
 }
 
-/** The query protocol names its action in the body, the JSON protocols in a header, the rest by method and path. */
+/**
+ * Returns the operation. The query protocol names it in the body, the JSON protocols in a header, others by method
+ * and path.
+ */
 function nameOf(method: string, path: string, target: string | string[] | undefined, body: Buffer): string {
   if (typeof target === 'string') return target.split('.').at(-1)!
   const action = /(?:^|[?&])Action=(\w+)/.exec(body.toString('utf8')) ?? /[?&]Action=(\w+)/.exec(path)

@@ -17,12 +17,12 @@ before(async () => {
   const provider = fileOf('examples/import/provider.js')
   const library = join(process.env['TMPDIR'] ?? '/tmp', `crosstie-import-${process.pid}-${Date.now()}`)
   await mkdir(library, { recursive: true })
-  // The provider reads where things are when it is loaded, in the control plane and in each command.
+  // The provider reads this variable when it is loaded, in the control plane and in each command.
   process.env['LIBRARY'] = join(library, 'library')
   folder = library
   await cp(fileOf('examples/import/library'), join(folder, 'library'), { recursive: true })
   await cp(fileOf('examples/import/query.yaml'), join(folder, 'query.yaml'))
-  // Modules find what they import from where they are.
+  // Node.js resolves imports relative to the module.
   await writeFile(join(folder, 'provider.js'), `export { provider } from ${JSON.stringify(`file://${provider}`)}\n`)
   program = await Program.up('--providers', provider)
   using client = new HttpClient(await kubeconfigAccess({ file: program.kubeconfig }))

@@ -20,7 +20,7 @@ interface QueryStatus {
 const statusOf = (object: KubeObject): QueryStatus => (object['status'] ?? {}) as QueryStatus
 const externalName = (object: KubeObject) => object.metadata.annotations?.['crossplane.io/external-name'] ?? ''
 
-/** A cloud that somebody else makes things in, and the calls that the control plane made there. */
+/** A cloud in which others create resources, and the calls of the control plane to it. */
 function cloudOf(before?: () => void) {
   const options = { naming: 'user-chosen', tags: true, tokens: false, list: true, clock: systemClock } as const
   const cloud = new SimulatedCloud({ ...options, ...(before ? { before } : {}) })
@@ -42,7 +42,7 @@ function cloudOf(before?: () => void) {
   }
 }
 
-/** What holds on every Kubernetes API. */
+/** Tests that run on every Kubernetes API. */
 function queries(open: () => Promise<Plane>): void {
   let plane: Plane
   const world = cloudOf()
@@ -75,7 +75,7 @@ function queries(open: () => Promise<Plane>): void {
     return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === query))
   }
 
-  /** Waits until a query shows, by objects of its own that observed them, exactly these. */
+  /** Waits until a query has created and observed objects for exactly these resources. */
   async function shows(kind: ManagedKind, query: string, wanted: readonly string[]): Promise<readonly KubeObject[]> {
     const sorted = [...wanted].sort()
     return await eventually(

@@ -9,7 +9,7 @@ import { eventually } from '../support/claims-world.js'
 import { condition } from '../support/plane.js'
 import { Program } from '../support/program.js'
 
-/** How many roles and databases are there to be imported; a thousand of them take minutes. */
+/** The number of roles and databases to import. A thousand take minutes. */
 const COUNT = Number(process.env['CROSSTIE_IMPORT'] ?? 60)
 const DATABASES = Math.max(5, Math.floor(COUNT / 10))
 const ROLES = COUNT - DATABASES
@@ -47,7 +47,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
     await program[Symbol.asyncDispose]()
   })
 
-  /** All that the server knows of roles and databases, passwords too. */
+  /** Returns all roles and databases of the server, including password hashes. */
   const world = async () => {
     const roles = await sql.query('SELECT * FROM pg_authid ORDER BY rolname')
     const databases = await sql.query(
@@ -60,7 +60,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
   const discover = (...more: readonly string[]) =>
     program.run(['discover', 'sql', 'role', 'database', '--filter', 'name=app*', ...more])
 
-  /** What was asked of the server so far, by anybody. */
+  /** Returns the number of transactions on the server so far, by all clients. */
   const transactions = async () => {
     const { rows } = await sql.query('SELECT sum(xact_commit)::int AS count FROM pg_stat_database')
     return rows[0].count as number
@@ -97,7 +97,7 @@ describe('import of what exists on PostgreSQL', { skip: reason ?? false }, () =>
     assert.equal(await world(), before, 'not even a password was written')
   })
 
-  /** Every object was reconciled as it is now. */
+  /** Waits until the current generation of every object is reconciled. */
   async function settled(): Promise<void> {
     const isSettled = (object: KubeObject) => {
       const synced = condition(object, 'Synced')

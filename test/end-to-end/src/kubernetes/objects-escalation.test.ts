@@ -16,7 +16,7 @@ const reviews: ResourceType = {
   namespaced: false,
 }
 
-/** Manifests by which a person could take over a cluster, if the controllers lent them their rights. */
+/** Manifests that would let a user take over a cluster if the controllers applied them with their own permissions. */
 const takeovers: Readonly<Record<string, object>> = {
   binding: {
     apiVersion: `${rbac}/v1`,

@@ -25,25 +25,31 @@ const core = (kind: string, resource: string, namespaced: boolean): ResourceType
   resource,
   namespaced,
 })
+/** The resource type of ConfigMaps. */
 export const configMaps = core('ConfigMap', 'configmaps', true)
+/** The resource type of Secrets. */
 export const secrets = core('Secret', 'secrets', true)
+/** The resource type of Namespaces. */
 export const namespaces = core('Namespace', 'namespaces', false)
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false }
+/** The resource type of ClusterRoles. */
 export const clusterRoles: ResourceType = { ...rbac, kind: 'ClusterRole', resource: 'clusterroles' }
+/** The resource type of ClusterRoleBindings. */
 export const clusterRoleBindings: ResourceType = {
   ...rbac,
   kind: 'ClusterRoleBinding',
   resource: 'clusterrolebindings',
 }
+/** The resource type of ServiceAccounts. */
 export const accounts = core('ServiceAccount', 'serviceaccounts', true)
 
-/** Never polled within a test: whatever happens after the first look, a watch told of it. */
+/** A poll interval longer than any test: after the first observation, only watches report changes. */
 const NEVER = 3_600
 
-/** A Kubernetes API with Objects in it, and a controller that runs on it. */
+/** A Kubernetes API with Objects, and a controller that reconciles them. */
 export class ObjectWorld implements AsyncDisposable {
   readonly metrics = new Metrics()
-  /** What the provider asked of clusters that it reaches through this API, by verb. */
+  /** The number of requests of the provider to clusters through this API, by verb. */
   readonly asked: Record<string, number> = {}
   readonly #informers: Informers
   readonly #controllers: Controllers
@@ -62,7 +68,7 @@ export class ObjectWorld implements AsyncDisposable {
     this.#controllers.start(managedController(object, options))
   }
 
-  /** On the embedded server, in the same process. Objects may do everything, unless they are given no rights. */
+  /** Starts an embedded server in the same process. Objects have all permissions if `rights` is set. */
   static async embedded(pollSeconds = NEVER, rights = true): Promise<ObjectWorld> {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-objects-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
@@ -75,7 +81,7 @@ export class ObjectWorld implements AsyncDisposable {
     return await ObjectWorld.#open(server.client(), await readFile(file, 'utf8'), pollSeconds, close, rights)
   }
 
-  /** On the Kubernetes API that a kubeconfig leads to, over HTTP. */
+  /** Connects over HTTP to the Kubernetes API of a kubeconfig. */
   static async remote(file: string, pollSeconds = NEVER, rights = true): Promise<ObjectWorld> {
     const client = new HttpClient(await kubeconfigAccess({ file }))
     const close = async () => client.close()
@@ -110,7 +116,7 @@ export class ObjectWorld implements AsyncDisposable {
     await this.client.apply(type, target, { fieldManager: 'test', force: true })
   }
 
-  /** Grants Objects all rights in their own cluster, as an administrator may. */
+  /** Grants Objects all permissions in their own cluster, as an administrator may. */
   async grantAll(): Promise<void> {
     await this.applyRole({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -130,7 +136,7 @@ export class ObjectWorld implements AsyncDisposable {
     await this.close()
   }
 
-  /** An Object for the manifest. */
+  /** Creates an Object for the manifest. */
   async declare(name: string, forProvider: object, spec: object = {}, annotations = {}): Promise<void> {
     await this.client.create(object.type, {
       apiVersion: apiVersionOf(object.type),
@@ -154,7 +160,7 @@ export class ObjectWorld implements AsyncDisposable {
     await eventually(`Object ${name} is gone`, async () => !(await this.find(object.type, name)), 240_000)
   }
 
-  /** Waits until the Object's condition says so, and returns the Object. */
+  /** Waits until a condition of the Object has the status and a matching message. Returns the Object. */
   async says(name: string, type: string, status: string, words = /.*/): Promise<KubeObject> {
     let last: unknown
     return await eventually(
@@ -171,14 +177,14 @@ export class ObjectWorld implements AsyncDisposable {
     })
   }
 
-  /** A ProviderConfig that holds a kubeconfig in a Secret. */
+  /** Creates a ProviderConfig with a kubeconfig in a Secret. */
   async reach(name: string, kubeconfig: string): Promise<void> {
     await this.apply(secrets, `kubeconfig-${name}`, { stringData: { kubeconfig } }, 'default')
     const secretRef = { name: `kubeconfig-${name}`, namespace: 'default', key: 'kubeconfig' }
     await this.apply(providerConfig.type, name, { spec: { credentials: { source: 'Secret', secretRef } } })
   }
 
-  /** The kubeconfig of a service account without any rights. */
+  /** Returns the kubeconfig of a service account without permissions. */
   async stranger(name: string): Promise<string> {
     await this.apply(accounts, name, {}, 'default')
     const body = {

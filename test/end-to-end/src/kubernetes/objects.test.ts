@@ -7,7 +7,7 @@ import { eventually as eventuallyWithin } from '../support/claims-world.js'
 import { startRealKubernetes } from '../support/oracle.js'
 import { configMaps, namespaces, ObjectWorld, secrets } from './objects-world.js'
 
-/** Long enough for a machine with better things to do. */
+/** Waits with a timeout that suits a busy machine. */
 const eventually = (what: string, look: () => Promise<unknown>, withinMs = 240_000) =>
   eventuallyWithin(what, look, withinMs)
 

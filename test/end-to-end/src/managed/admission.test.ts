@@ -105,7 +105,7 @@ function admission(open: () => Promise<Plane>): void {
   test('MR11 a change that slipped through is drift, and can be corrected to what the provider has', async () => {
     await create('slipped', {})
     const { status, ...object } = await plane.settle(thing, 'slipped')
-    // Without the record no rule applies, as on a server that has none.
+    // Without the recorded name no rule applies, as on a server that has not recorded it.
     const { externalName: _, ...rest } = status as Record<string, unknown>
     await plane.client.update(thing.type, { ...object, status: rest } as never, { subresource: 'status' })
     await merge('slipped', { forProvider: { flavor: 'sour' } })
@@ -185,7 +185,7 @@ function admission(open: () => Promise<Plane>): void {
     )
     const now = await plane.client.get(crdType, { name })
     await plane.client.update(crdType, { ...now, spec: stored['spec'] } as never)
-    // A value that was accepted meanwhile may stay, so each try uses another one.
+    // A value that was accepted earlier may stay, so each attempt uses a new one.
     let tries = 0
     await served(() =>
       assert.rejects(merge('legacy', { ignoreChanges: [`also [broken ${tries++}`] }), refused(/ignoreChanges/)),
@@ -206,7 +206,7 @@ function admission(open: () => Promise<Plane>): void {
   })
 }
 
-/** A kind with an immutable reference. What it creates is kept in memory. */
+/** A kind with an immutable reference. Its resources are kept in memory. */
 function leafOf(parent: ResourceType): ManagedKind {
   const created = new Map<string, { readonly parentId: string }>()
   return defineManaged({
@@ -232,7 +232,7 @@ function leafOf(parent: ResourceType): ManagedKind {
   })
 }
 
-/** A changed schema takes a moment until it is used. */
+/** Repeats an operation until the server uses a changed schema. */
 async function served(act: () => Promise<unknown>): Promise<void> {
   for (const deadline = Date.now() + 120_000; ; ) {
     try {

@@ -3,7 +3,7 @@ import { AlreadyExistsError, defineProvider, ThrottledError } from '@crosstie/re
 import { type Cloud, thingOf } from '@crosstie/resources/testing'
 import { CAPABILITIES, type Reply } from './cloud-service.js'
 
-/** The simulated cloud of the process that started this one. */
+/** A client of the simulated cloud in the parent process. */
 class RemoteCloud implements Cloud {
   readonly options = { ...CAPABILITIES, clock: systemClock }
   readonly create: Cloud['create'] = (wanted) => this.#call('create', wanted)
@@ -23,6 +23,7 @@ class RemoteCloud implements Cloud {
   }
 }
 
+/** The provider of the simulated cloud. */
 export const provider = defineProvider({
   name: 'cloud',
   summary: 'Things in the simulated cloud of another process.',

@@ -5,17 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { messageOf, systemClock } from '@crosstie/kube'
 import { type CloudCapabilities, SimulatedCloud } from '@crosstie/resources/testing'
 
-/** It assigns names and knows no tokens: what a dead process made is found by its tags alone. */
+/** The cloud assigns names and has no idempotency tokens: resources of a dead process are found only by their tags. */
 export const CAPABILITIES: CloudCapabilities = { naming: 'provider-assigned', tags: true, tokens: false, list: false }
 
+/** A response of the cloud service. */
 export interface Reply {
   readonly result?: unknown
   readonly error?: { readonly name: string; readonly message: string }
 }
 
-/** A simulated cloud that outlives the processes that use it, and sees all that any of them makes. */
+/** A simulated cloud that outlives its client processes, and records all their creations. */
 export class CloudService implements AsyncDisposable {
-  /** The provider whose kind `Thing` is kept there, for `--providers`. It is told where by CLOUD_URL. */
+  /** The path of the provider for `--providers`. It serves the kind `Thing`, and CLOUD_URL locates the cloud. */
   static readonly provider = fileURLToPath(new URL('cloud-provider.js', import.meta.url))
   readonly cloud = new SimulatedCloud({ ...CAPABILITIES, clock: systemClock })
   readonly #server: Server = createServer()
@@ -27,7 +28,7 @@ export class CloudService implements AsyncDisposable {
       request.setEncoding('utf8').on('data', (text: string) => {
         body += text
       })
-      // A request of which only a part arrived before its sender died is none.
+      // A partial request of a process that died is ignored.
       request.on('end', async () => response.end(JSON.stringify(await service.#answer(request.url!, body))))
     })
     service.#server.listen(0, '127.0.0.1')

@@ -11,7 +11,7 @@ import { eventually } from '../support/claims-world.js'
 import { startRealKubernetes } from '../support/oracle.js'
 import { crosstie, Program } from '../support/program.js'
 
-/** As a provider author names it: by its path. */
+/** The path of the provider, as a provider author specifies it. */
 const provider = fileURLToPath(new URL('disk-provider.js', import.meta.url))
 
 const current: ResourceType = {
@@ -45,7 +45,7 @@ async function clientOf(kubeconfig: string): Promise<HttpClient> {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of any shape.
 const specOf = (object: KubeObject): any => object['spec']
 
-/** Written in the old version, looked after in the new one, and read in both. */
+/** Writes an object in the old version, waits for its reconciliation in the new one, and reads it in both. */
 async function livesInBothVersions(program: Program, name: string): Promise<void> {
   const applied = await program.run(['apply', '-f', '-'], { input: oldDisk(name) })
   assert.equal(applied.code, 0, applied.err)
@@ -56,7 +56,7 @@ async function livesInBothVersions(program: Program, name: string): Promise<void
   assert.deepEqual(forProvider, { zone: 'z', capacity: { gigabytes: 5, fast: false } })
 }
 
-/** Older versions are served from when the definition names who converts. */
+/** Waits until the old version is served. The server serves it once the CRD has a conversion webhook. */
 const servesOld = (client: Client) =>
   eventually('the old version is served', async () => (await client.discover(old)).length > 0, 180_000)
 
@@ -65,7 +65,7 @@ const caOf = async (client: Client, namespace: string): Promise<string> => {
   return (secret['data'] as Record<string, string>)['ca.crt']!
 }
 
-/** The first port from there on that nobody listens at. */
+/** Returns the first free port at or above the given one. */
 async function freePort(from: number): Promise<number> {
   for (let port = from; ; port++) {
     const listening = createServer().listen(port, '127.0.0.1')
@@ -85,7 +85,7 @@ describe('MR2 versions of a kind with different fields', { timeout: 900_000 }, (
     await servesOld(client)
     await livesInBothVersions(program, 'first')
     const before = await caOf(client, 'kube-system')
-    // Not one of those that the system gives to whoever asks for any.
+    // Outside the ephemeral port range of the system.
     const port = await freePort(20_000 + (process.pid % 10_000))
     const url = `https://127.0.0.1:${port}/convert`
     const operations = [{ op: 'replace', path: '/spec/conversion/webhook/clientConfig/url', value: url }] as const

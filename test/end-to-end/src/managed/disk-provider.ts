@@ -1,6 +1,6 @@
 import { absent, defineManaged, defineProvider, present, s } from '@crosstie/resources/provider'
 
-/** What the first version had in one number, the second has in an object. */
+/** A kind whose first version has a number where the second version has an object. */
 export function diskOf() {
   const disks = new Map<string, { gigabytes: number; fast: boolean }>()
   const kind = defineManaged({
@@ -62,6 +62,7 @@ export function diskOf() {
   return { kind, disks }
 }
 
+/** The provider of the disk kind. */
 export const provider = defineProvider({
   name: 'disks',
   summary: 'Disks in memory, whose kind has two versions with different fields.',

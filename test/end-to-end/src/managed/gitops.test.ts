@@ -7,9 +7,9 @@ import { condition, Plane } from '../support/plane.js'
 import { Running } from '../support/running.js'
 
 /**
- * The same manifest is applied again and again by somebody else, from the moment on in which nothing exists, while the
- * controllers resolve references, fill in what was left open and report. In the end nobody has taken anything from anybody,
- * and applying once more is no change.
+ * Another client applies the same manifest continuously, starting before anything exists, while the controllers
+ * resolve references, set defaults and report status. In the end no field has changed its owner unexpectedly, and
+ * another apply changes nothing.
  */
 
 const cloud = new SimulatedCloud({ naming: 'user-chosen', tags: true, tokens: false, list: false, clock: systemClock })
@@ -37,7 +37,10 @@ type Manifest = ReturnType<typeof manifestOf>
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** As kubectl apply and Argo CD do without server-side apply: a merge of the manifest, which is noted on the object. */
+/**
+ * Applies like kubectl and Argo CD without server-side apply: a merge patch that records the manifest in an
+ * annotation.
+ */
 async function applyFromClient(client: Client, manifest: Manifest): Promise<KubeObject> {
   const { name } = manifest.metadata
   const annotations = { ...manifest.metadata.annotations, [LAST_APPLIED]: JSON.stringify(manifest) }
@@ -90,7 +93,7 @@ function gitOps(open: () => Promise<Plane>): void {
     const applying = names.map(async (name) => {
       for (let i = 0; i < APPLIES; i++, applied++) await appliers[name]!(client, manifestOf(name))
     })
-    // It comes only when they have been at it for a while: until then there is nothing to choose.
+    // The referenced object is created after a while. Until then there is nothing to select.
     while (applied < 100) await new Promise((resolve) => setTimeout(resolve, 5))
     const forProvider = { region: 'r', flavor: 'sweet' }
     await plane.create(thing, 'parent', { forProvider }, { labels: { is: 'parent' } })
@@ -106,7 +109,8 @@ function gitOps(open: () => Promise<Plane>): void {
     }
     for (const name of names) {
       const object = await settled(name)
-      // Made, given its reference, filled in: a loop would show in the generation, whoever was at the other end of it.
+      // Creation, reference resolution and late initialization change the spec. A loop would increase the
+      // generation further.
       assert.ok(object.metadata.generation! <= 3, `${name} has generation ${object.metadata.generation}`)
       const { size, parentId, parentIdRef, scaling, tags } = specOf(object).forProvider
       const filled = { size, parentId, parentIdRef, scaling, tags }

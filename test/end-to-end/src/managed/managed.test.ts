@@ -19,7 +19,7 @@ const atProviderOf = (object: KubeObject): any => (object['status'] as { atProvi
 
 const secretsType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 
-/** Garbage collection takes its time. */
+/** Waits for garbage collection. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 120_000; Date.now() < deadline; ) {
     if (await holds()) return
@@ -28,7 +28,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   assert.fail('it never came to be')
 }
 
-/** What holds on every Kubernetes API. */
+/** Tests that run on every Kubernetes API. */
 function managedResources(open: () => Promise<Plane>): void {
   let plane: Plane
   let refuses: (call: CloudCall) => boolean = () => false
@@ -283,7 +283,7 @@ function managedResources(open: () => Promise<Plane>): void {
   })
 
   test('a ProviderConfig in use is not deleted; its credentials and all other secrets are seen nowhere but in Secrets', async () => {
-    // As long as a name may be, with dots: longer than a label's value.
+    // A name of maximum length with dots, which exceeds the length of a label value.
     const acme = `${'acme.'.repeat(50)}eu`
     const canaries = { credentials: 'c4n4ry-credentials', password: 'c4n4ry-password' }
     const config = defineProviderConfig({ group: 'sim.crosstie.io' })

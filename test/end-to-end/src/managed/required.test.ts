@@ -13,23 +13,26 @@ import type { ManagedKind } from '@crosstie/resources'
 import { eventually } from '../support/claims-world.js'
 import { crdType } from '../support/plane.js'
 
-/** Fields that are required only to manage a resource (POL10): the rules of every generated CRD, on a running server. */
+/**
+ * Fields that are required only to manage a resource (POL10): the rules of every generated CRD, on a running
+ * server.
+ */
 
 type Values = Readonly<Record<string, unknown>>
 
 interface Row {
   /** The identifiers, which every object must have. */
   readonly identifiers?: Values
-  /** The least that an object which manages must have beside them, one entry for each rule. */
+  /** The other fields that a managing object must have, one entry for each rule. */
   readonly required?: Values
-  /** By field: other fields that can be given in its place. */
+  /** Alternatives to a field, by field. */
   readonly instead?: Readonly<Record<string, readonly Values[]>>
 }
 
 const region = { region: 'eu-west-1' }
 const ref = { name: 'x' }
 
-/** By group and kind. A kind that is missing here fails the test. */
+/** Rows by group and kind. The test fails for a missing kind. */
 const rows: Readonly<Record<string, Row>> = {
   'ec2.aws.crossplane.io/VPC': {
     identifiers: region,
@@ -142,7 +145,7 @@ after(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Undefined when the server accepts the object; else the message. Nothing is stored. */
+/** Returns the error message for an object, or undefined if the server accepts it. Nothing is stored. */
 async function refusal({ type }: ManagedKind, spec: object): Promise<string | undefined> {
   const object: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name: 'x' }, spec }
   return await server

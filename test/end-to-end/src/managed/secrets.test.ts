@@ -15,7 +15,7 @@ import { condition, crdType } from '../support/plane.js'
 const secretType = { group: '', version: 'v1', kind: 'Secret', resource: 'secrets', namespaced: true }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** Every value that nobody may see outside of a Secret. Those of a kind's own making are added as they are made. */
+/** Every value that must not appear outside of a Secret. Generated values are added when they are created. */
 const canaries: Record<string, string> = {
   credentials: 'c4n4ry-of-credentials',
   password: 'c4n4ry/of the "password"',
@@ -28,7 +28,7 @@ const canaries: Record<string, string> = {
 
 type Calls = 'connect' | 'observe' | 'create' | 'update' | 'delete'
 
-/** A cloud that tells all it knows in every error. */
+/** A cloud that repeats all its data in every error. */
 class Chatterbox {
   readonly failing = new Set<Calls>()
   readonly vaults = new Map<string, { size: number; note: string }>()
@@ -37,7 +37,7 @@ class Chatterbox {
   tell(call: Calls, given: object): void {
     for (const value of textsIn(given)) this.told.add(value)
     if (!this.failing.has(call)) return
-    // Even what it was told in other calls, and before this process knew of it.
+    // Errors even repeat values of other calls, from before this process knew them.
     const { issued, seen, ...ours } = canaries
     const secrets = [...this.told, ...Object.values(ours), ...(this.vaults.size > 0 ? [issued!, seen!] : [])]
     const forms = secrets.flatMap((secret) => [secret, base64(secret), base64(`admin:${secret}`), encodeURI(secret)])
@@ -83,7 +83,7 @@ function vaultOf(cloud: Chatterbox): ManagedKind {
       return present({
         ready: true,
         connection: { password: canaries['seen']!, port: '5432' },
-        // A provider that shows passwords where it should not.
+        // A provider that exposes passwords in the status by mistake.
         atProvider: {
           region: 'r',
           size: found.size,
@@ -117,7 +117,7 @@ test('MR9 the values of sensitive fields are nowhere but in Secrets, and those a
   const heard = (line: string) => void lines.push(line)
   const server = await startServer({ dataDir, host: '127.0.0.1', port: 0, auditLog, log: heard })
   const { server: address, ca, client: pair } = server.adminAccess()
-  // Over HTTP, so that the audit log hears of everything.
+  // Over HTTP, so that the audit log records every request.
   const client = new HttpClient(staticAccess({ server: address, ca, ...pair }))
   const cloud = new Chatterbox()
   const vault = vaultOf(cloud)
@@ -125,7 +125,7 @@ test('MR9 the values of sensitive fields are nowhere but in Secrets, and those a
   const stop = await run(server, client, vault, log)
   try {
     await live(client, vault, cloud)
-    // What the controllers made up is a canary too.
+    // Generated values are canaries too.
     const made = await client.get<KubeObject & { data: Record<string, string> }>(secretType, connectionSecret)
     canaries['made'] = Buffer.from(made.data['made'] ?? '', 'base64').toString()
     assert.equal(canaries['made'].length, 27)
@@ -138,7 +138,7 @@ test('MR9 the values of sensitive fields are nowhere but in Secrets, and those a
     assert.match(shown, /create refused: .*<redacted>/, 'failures are told of')
     assert.match(shown, /"url":"https:\/\/admin:<redacted>@example.org"/)
     assertNone('objects and metrics', shown)
-    // A backup is a snapshot as the data directory gets one.
+    // A backup is a snapshot like those in the data directory.
     assertNone('backup', await get(server, BACKUP_PATH))
     await remove(client, vault, cloud)
     assertNone('objects and metrics afterwards', (await everything(server)).shown)
@@ -181,7 +181,10 @@ async function run(server: Server, client: HttpClient, kind: ManagedKind, log: R
   }
 }
 
-/** A server that refuses the second report, and quotes secrets when it does: what nobody expects is logged. */
+/**
+ * Returns a client that rejects the second status write with an error that contains secrets. Unexpected errors are
+ * logged.
+ */
 function quoting(client: HttpClient): Client {
   let reports = 0
   const { issued: _, seen: __, ...ours } = canaries
@@ -200,7 +203,7 @@ function quoting(client: HttpClient): Client {
 
 const connectionSecret = { name: 'connection', namespace: 'default' }
 
-/** A life in which everything fails once. */
+/** Runs the lifecycle of an object in which every operation fails once. */
 async function live(client: Client, kind: ManagedKind, cloud: Chatterbox): Promise<void> {
   const ref = (key: string) => ({ name: 'canaries', namespace: 'default', key })
   await client.create(secretType, {
@@ -269,9 +272,9 @@ async function eventually(client: Client, kind: ManagedKind, holds: (text: strin
   assert.fail(`it never came to be: ${text}`)
 }
 
-/** All objects of all kinds in all versions, as the API shows them, with the metrics; the Secrets apart. */
+/** Returns all objects of all kinds in all versions and the metrics, with the Secrets separately. */
 async function everything(server: Server): Promise<{ shown: string; secrets: string }> {
-  // Events are written beside the work.
+  // Events are written asynchronously.
   await new Promise((resolve) => setTimeout(resolve, 500))
   const shown = [await get(server, '/metrics')]
   let secrets = ''

@@ -4,7 +4,7 @@ import { type Engine, embeddedEngine, Storm } from './storm.js'
 
 const LONG = { timeout: 1_200_000 }
 
-/** Two processes of which one leads: the server is killed, then the leader, and the next leader is stopped. */
+/** Two processes with leader election: the server is killed, then the leader, and the next leader is stopped. */
 async function leaders(engine: Engine, count: number): Promise<void> {
   await using storm = await Storm.begin(engine)
   storm.recruit()

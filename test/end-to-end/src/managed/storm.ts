@@ -16,14 +16,14 @@ import { CloudService } from './cloud-service.js'
 
 const LONG = 400_000
 
-/** A Kubernetes API whose server can be killed and started again. */
+/** A Kubernetes API whose server can be killed and restarted. */
 export interface Engine extends AsyncDisposable {
   readonly kubeconfig: string
-  /** Without a word, and then again in the same place. */
+  /** Kills the server without a shutdown, and restarts it at the same address. */
   restart(): Promise<void>
 }
 
-/** `crosstie up` without the kind that the storm is about: its controllers are in other processes. */
+/** Starts `crosstie up` without the kind of the storm, whose controllers run in other processes. */
 export async function embeddedEngine(): Promise<Engine> {
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-storm-'))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -55,10 +55,7 @@ export async function embeddedEngine(): Promise<Engine> {
   }
 }
 
-/**
- * A free port below those that the system gives to clients: while a server is
- * down, whoever calls it must not be given its port.
- */
+/** Returns a free port below the ephemeral range, so that no client gets the port while the server is down. */
 async function quietPort(): Promise<number> {
   for (;;) {
     const port = randomInt(12_000, 32_000)
@@ -83,9 +80,8 @@ const LEASES: ResourceType = {
 }
 
 /**
- * Things are made by the hundred and deleted again, while the API server and
- * the controllers are killed and stopped. In the end each has exactly one
- * external resource, and after their deletion there is none.
+ * Creates and deletes hundreds of objects while the API server and the controllers are killed and stopped. In the
+ * end each object has exactly one external resource, and after the deletion no resource remains.
  */
 export class Storm implements AsyncDisposable {
   readonly type: ResourceType
@@ -103,7 +99,7 @@ export class Storm implements AsyncDisposable {
     this.#client = client
   }
 
-  /** `args`: how the processes share the work. */
+  /** Starts the storm. `args` defines how the processes share the work. */
   static async begin(engine: Engine, ...args: readonly string[]): Promise<Storm> {
     const client = new HttpClient(await kubeconfigAccess({ file: engine.kubeconfig }))
     return new Storm(engine, await CloudService.start(), args, client)
@@ -121,7 +117,7 @@ export class Storm implements AsyncDisposable {
     this.#crew.push(new Child(process.execPath, [...args, '--poll-seconds', '5', ...this.args], this.service.env))
   }
 
-  /** Makes so many, and calls each of the blows at its time: when so large a part of all has been made. */
+  /** Creates the objects. The disruptions are spread evenly over the creations of external resources. */
   async make(count: number, blows: readonly (() => Promise<void>)[]): Promise<void> {
     const { cloud } = this.service
     const striking = (async () => {
@@ -148,10 +144,10 @@ export class Storm implements AsyncDisposable {
     assert.equal(cloud.resources.length, 0, 'nothing is left behind')
   }
 
-  /** Kills the server of the API. */
+  /** Kills the API server. */
   readonly killServer = (): Promise<void> => this.engine.restart()
 
-  /** Kills somebody who works, and has another come. */
+  /** Kills an active controller process, and starts another. */
   readonly killWorker = async (): Promise<void> => {
     const worker = await this.#worker()
     this.#dismissed.add(worker)
@@ -159,7 +155,7 @@ export class Storm implements AsyncDisposable {
     this.recruit()
   }
 
-  /** Stops somebody who works, who finishes what is being done. */
+  /** Stops an active controller process, which finishes its current work. */
   readonly stopWorker = async (): Promise<void> => {
     this.recruit()
     const worker = await this.#worker()
@@ -167,7 +163,7 @@ export class Storm implements AsyncDisposable {
     await worker.stop('SIGTERM')
   }
 
-  /** Somebody who holds a lease now: identities are HOST_PID_TIME. */
+  /** Returns a process that holds a lease. Identities are HOST_PID_TIME. */
   async #worker(): Promise<Child> {
     const alive = () => this.#crew.filter(({ exited }) => !exited)
     return await this.#until('somebody holds a lease', async () => {
@@ -178,7 +174,7 @@ export class Storm implements AsyncDisposable {
     })
   }
 
-  /** Nobody may end whom we did not end. */
+  /** Waits for a result. Fails if a process exits that the test did not end. */
   async #until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
     const looked = async () => {
       const lost = this.#crew.find((child) => child.exited && !this.#dismissed.has(child))
@@ -200,7 +196,7 @@ export class Storm implements AsyncDisposable {
     }
   }
 
-  /** A server that is being started again answers later. */
+  /** Retries a call while the server restarts. */
   async #insist(call: () => Promise<unknown>): Promise<void> {
     const done = async () => {
       try {

@@ -13,7 +13,7 @@ import { diskOf } from './disk-provider.js'
 // biome-ignore lint/suspicious/noExplicitAny: tests look into specs of any shape.
 const fieldsOf = (object: KubeObject): any => object['spec']
 
-/** A certificate for this host, from the keys of a server that is there for nothing else. */
+/** Returns a certificate for this host, from the keys of a separate server. */
 async function certificate() {
   const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-versions-'))
   try {

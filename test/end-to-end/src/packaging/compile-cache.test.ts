@@ -10,7 +10,7 @@ const LONG = 180_000
 const source = new URL('../../../../apps/crosstie/', import.meta.url).pathname
 
 let folder = ''
-/** The file that compiled code of the first part of `crosstie completion` is kept in. */
+/** The compile cache file of the first module of `crosstie completion`. */
 let kept = ''
 
 before(async () => {

@@ -66,7 +66,7 @@ async function packedFiles(folder: string): Promise<readonly string[]> {
   return files.map(({ path }) => path)
 }
 
-/** A module of types compiles to nothing; its declarations are what users need. */
+/** Reports whether a module has only types: it compiles to nothing, and users need its declarations. */
 function hasTypesOnly(file: string): boolean {
   return /^export \{\};?\s*(\/\/# sourceMappingURL=.*)?\s*$/.test(readFileSync(file, 'utf8'))
 }

@@ -120,7 +120,7 @@ describe('on the real kube-apiserver', { skip: typeof real === 'string' ? real :
     await runGuide('docs/guides/run-on-kubernetes.md', { env })
   })
 
-  /** What the Deployment runs, as its service account: no right more. */
+  /** Starts the command of the Deployment with exactly the permissions of its service account. */
   async function replica(cluster: Cluster, more: readonly string[] = []): Promise<Child> {
     const port = await freePort()
     const args = cluster.args.map((arg) =>
@@ -202,7 +202,7 @@ describe('on the real kube-apiserver', { skip: typeof real === 'string' ? real :
       await eventually('all shards are held', async () => (await holders()).length === 6, LONG)
       await createNops(client, 'sharded', 30)
       await nopsReady(client, 30, 'sharded')
-      // Which shards are whose is for a hash to say: somebody may have none. Identities are HOST_PID_TIME.
+      // A hash assigns the shards, so a process may have none. Identities are HOST_PID_TIME.
       const [holder = ''] = await holders()
       const victim = replicas.find(({ pid }) => holder.includes(`_${pid}_`))
       assert.ok(victim, holder)
@@ -218,13 +218,13 @@ describe('on the real kube-apiserver', { skip: typeof real === 'string' ? real :
 
 interface Cluster extends AsyncDisposable {
   readonly client: Client
-  /** What the Deployment's container is started with. */
+  /** The arguments of the container in the Deployment. */
   readonly args: readonly string[]
-  /** A kubeconfig with nothing but a token of the service account. */
+  /** A kubeconfig with only a token of the service account. */
   readonly account: string
 }
 
-/** As an administrator would: kubectl applies what crosstie prints. */
+/** Installs like an administrator: kubectl applies the output of crosstie. */
 async function install(env: NodeJS.ProcessEnv, kubeconfig: string): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-deploy-'))
   const file = join(folder, 'crosstie.yaml')
@@ -281,7 +281,7 @@ async function createClaim(client: Client, name: string): Promise<void> {
 
 const isReady = (found: KubeObject) => condition(found, 'Ready')?.status === 'True'
 
-/** Waits until all that `createNops` made under these prefixes are ready. */
+/** Waits until all objects that `createNops` created under these prefixes are ready. */
 async function nopsReady(client: Client, each: number, ...prefixes: readonly string[]): Promise<void> {
   let open: readonly string[] = []
   await eventually(
@@ -304,7 +304,7 @@ async function claimReady(client: Client, name: string): Promise<void> {
   await eventually(`claim ${name} is ready`, async () => isReady(await read()), LONG)
 }
 
-/** Objects may do in their own cluster what roles with the label grant, and nothing before. */
+/** Asserts that Objects have only the permissions in their own cluster that labeled roles grant. */
 async function objectsOfTheOwnCluster(client: Client): Promise<void> {
   const credentials = { source: 'InjectedIdentity' }
   await client.apply(

@@ -53,7 +53,7 @@ for (const [version, because] of versions) {
   })
 }
 
-/** Nodes come in npm packages, one for each system, and are kept for the next run. */
+/** Returns the path of a Node.js version. It is installed from npm once per system, and cached. */
 async function nodeOf(version: string): Promise<string> {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const root = process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache', 'crosstie')
@@ -61,7 +61,7 @@ async function nodeOf(version: string): Promise<string> {
   const program = join(folder, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(program)) return program
   await mkdir(root, { recursive: true })
-  // Nobody sees half of it: it is put in its place when it is whole.
+  // Installed in a temporary folder and renamed, so that no process sees an incomplete installation.
   const building = await mkdtemp(`${folder}.`)
   try {
     const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error']

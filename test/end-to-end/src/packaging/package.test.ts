@@ -50,7 +50,7 @@ test('packed packages run in an empty folder, where a provider is written, kept 
   const { stdout } = await run('npx', ['crosstie', 'version'], { cwd: empty })
   assert.ok(stdout.includes(version), stdout)
 
-  // A test run that knows itself to be part of another one reports to that one only.
+  // A nested test run with this variable reports only to its parent.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const contract = await run('npm', ['test'], { cwd: empty, maxBuffer: 1e8, env })
   assert.match(contract.stdout, /(ℹ|#) fail 0/)

@@ -23,7 +23,7 @@ describe('PostgreSQL from a real Kubernetes', {
   })
 
   test('AGG11 CLM4 the private database, on a server that a ProviderConfig names by its URL', async () => {
-    // Somebody's server: here the one that another control plane brought.
+    // An external server: here that of another control plane.
     const elsewhere = await Program.up('--providers', 'sql')
     running.push(elsewhere)
     const url = await urlOf(elsewhere)
@@ -63,7 +63,7 @@ describe('PostgreSQL from a real Kubernetes', {
   })
 })
 
-/** How the administrator of the server that crosstie brought logs in. */
+/** Returns the administrator URL of the PostgreSQL server that crosstie started. */
 async function urlOf(program: Program): Promise<string> {
   const secret = await eventually(
     'the server is offered',

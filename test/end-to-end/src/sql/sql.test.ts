@@ -46,7 +46,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
   const find = async (type: ResourceType, name: string, namespace?: string): Promise<KubeObject | undefined> => {
     return await client.get(type, { name, ...(namespace ? { namespace } : {}) }).catch(ignoring(isNotFound))
   }
-  /** The keys of a Secret, decoded. */
+  /** Returns the decoded data of a Secret. */
   const secretOf = async (name: string, namespace: string): Promise<Record<string, string>> => {
     const { data = {} } = (await client.get(secrets, { name, namespace })) as { data?: Record<string, string> }
     return Object.fromEntries(
@@ -56,12 +56,12 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
   const conditionOf = (object: KubeObject, type: string) => conditionsOf(object).find((each) => each.type === type)
   const isReady = (object: KubeObject) =>
     ['Ready', 'Synced'].every((type) => conditionOf(object, type)?.status === 'True')
-  /** Asks the control plane to look now rather than within the minute. */
+  /** Requests an immediate reconciliation instead of waiting for the next poll. */
   const lookNow = async (type: ResourceType, name: string) => {
     const annotations = { 'crossplane.io/reconcile-requested-at': new Date().toISOString() }
     await client.patch(type, { name }, { type: 'merge', patch: { metadata: { annotations } } })
   }
-  /** As the administrator of the server, who knows nothing of us. */
+  /** Runs a statement as the administrator of the server, without Crosstie. */
   const asAdministrator = async (text: string, values: readonly unknown[] = []) => {
     const { endpoint, port, username, password } = await secretOf('postgresql-embedded', 'crossplane-system')
     return await query(
@@ -162,7 +162,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
     const claim = await client.get(claims, { name: 'app', namespace: 'default' })
     assert.equal((claim['status'] as { bindingPhase?: string }).bindingPhase, 'Bound')
 
-    // The Secret in the claim's namespace really logs in, and a table can be made.
+    // The Secret in the namespace of the claim contains valid credentials that permit creating a table.
     const details = await secretOf('app', 'default')
     const login = { connectionString: details['uri'] }
     assert.deepEqual(await query(login, 'CREATE TABLE orders AS SELECT 1 AS number; SELECT number FROM orders'), [
@@ -173,7 +173,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
       { role, database },
     ])
 
-    // Any other password does not, and another role does not get in at all.
+    // A wrong password is rejected, and another role cannot connect.
     const wrong = { host: details['host'], port: Number(details['port']), user: role, password: 'guessed', database }
     await assert.rejects(query(wrong, 'SELECT 1'), { code: '28P01' })
     await asAdministrator("CREATE ROLE stranger LOGIN PASSWORD 'stranger'")
@@ -184,7 +184,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
     const grants = (await client.list(kinds.grant)).items
     const onDatabase = grants.find(({ spec }) => (spec as Spec).forProvider.schema === undefined)!.metadata.name!
 
-    // Drift that may not be mended is reported.
+    // Drift is reported if the policies forbid updates.
     const policies = async (managementPolicies: readonly string[]) =>
       await client.patch(
         kinds.role,
@@ -206,7 +206,7 @@ describe('PostgreSQL that crosstie brings', { timeout: 600_000 }, () => {
     assert.match(drifted.message ?? '', /privileges\.login: wanted true, is false/)
     assert.match(drifted.message ?? '', /password: wanted "the one in the Secret", is "another"/)
 
-    // Drift that may be is healed.
+    // Drift is corrected if the policies permit updates.
     await policies(['*'])
     await asAdministrator(
       `REVOKE TEMPORARY ON DATABASE ${pg.escapeIdentifier(database)} FROM ${pg.escapeIdentifier(role)}`,

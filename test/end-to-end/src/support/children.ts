@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Whoever was told to stop and goes on for longer never stops. */
+/** A process that is still running this long after a stop signal is stuck. */
 const STOP_MS = 120_000
 
-/** A program that was started, and what it printed. */
+/** A child process and its output. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess
   output = ''
@@ -36,7 +36,7 @@ export class Child implements AsyncDisposable {
     this.#process.kill(name)
   }
 
-  /** Waits for words in what it prints, after so much of it; undefined when it ends without them. */
+  /** Waits until the output after `since` matches. Returns undefined if the process exits without a match. */
   async says(words: RegExp, withinMs = 180_000, since = 0): Promise<RegExpExecArray | undefined> {
     const deadline = Date.now() + withinMs
     for (;;) {

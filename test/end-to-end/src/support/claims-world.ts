@@ -26,10 +26,11 @@ import {
 } from '@crosstie/resources'
 import { crdType } from './plane.js'
 
+/** Options of a World. */
 export interface WorldOptions {
   readonly bindings: readonly Binding[]
   readonly managed: readonly ManagedKind[]
-  /** How often what is well is looked at again. */
+  /** The poll interval of ready objects. */
   readonly pollSeconds?: number
 }
 
@@ -43,7 +44,7 @@ export class World implements AsyncDisposable {
     private readonly close: () => Promise<void>,
   ) {}
 
-  /** On the embedded server, in the same process. */
+  /** Starts an embedded server in the same process. */
   static async embedded(options: WorldOptions): Promise<World> {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-claims-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
@@ -54,7 +55,7 @@ export class World implements AsyncDisposable {
     return await new World(server.client(), options, close).#ready()
   }
 
-  /** On the Kubernetes API that a kubeconfig leads to, over HTTP. */
+  /** Connects over HTTP to the Kubernetes API of a kubeconfig. */
   static async remote(kubeconfig: string, options: WorldOptions): Promise<World> {
     const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
     return await new World(client, options, async () => client.close()).#ready()
@@ -83,7 +84,7 @@ export class World implements AsyncDisposable {
     return this
   }
 
-  /** Starts a set of controllers, as another process would. `client`: to put faults in between. */
+  /** Starts a set of controllers like another process. `client` can inject faults. */
   start(client: Client = this.client): Crew {
     const crew = new Crew(client, this.options)
     this.#crews.add(crew)
@@ -105,8 +106,8 @@ export class World implements AsyncDisposable {
 }
 
 /**
- * Short, but long enough for what a stalled process had begun to take effect, and for whoever began to get to call the
- * cloud within half of it, on a machine with other things to do.
+ * Short timeouts. They still suffice on a busy machine for a stalled process to finish a started call, and for a
+ * new call to reach the cloud within half of the time.
  */
 const TIMES = { unreadySeconds: 0.1, callSeconds: 20 }
 
@@ -136,12 +137,13 @@ export class Crew {
     this.#controllers.start(aggregateController(options))
   }
 
-  /** Stops without finishing anything. */
+  /** Stops without finishing current work. */
   async kill(): Promise<void> {
     await Promise.all([this.#controllers.stop(0), this.#informers.stop()])
   }
 }
 
+/** The resource type of Namespaces. */
 export const namespaceType: ResourceType = {
   group: '',
   version: 'v1',
@@ -150,7 +152,7 @@ export const namespaceType: ResourceType = {
   namespaced: false,
 }
 
-/** Waits until something holds; says what did not if it never does. */
+/** Waits until a condition holds. On timeout the error names the condition. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,

@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Where kubectl is: on the PATH, or where `node scripts/oracle.mjs build` puts it. */
+/** Returns the path of kubectl: on the PATH, or the build of `node scripts/oracle.mjs build`. */
 export function findKubectl(): string | undefined {
   const cache = join(process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache/crosstie'), 'kube/bin')
   const folders = [cache, ...(process.env['PATH'] ?? '').split(delimiter)]
   return folders.map((folder) => join(folder, 'kubectl')).find((path) => existsSync(path))
 }
 
-/** Runs kubectl and returns what it printed. */
+/** Returns a function that runs kubectl and returns its output. */
 export function kubectlWith(path: string, kubeconfig: string): (...args: readonly string[]) => Promise<string> {
   return async (...args) => {
     const { stdout } = await run(path, [...args], { env: { ...process.env, KUBECONFIG: kubeconfig } })
@@ -21,6 +21,7 @@ export function kubectlWith(path: string, kubeconfig: string): (...args: readonl
   }
 }
 
+/** Waits until a condition holds. On timeout the error names the condition. */
 export async function eventually<T>(
   look: () => Promise<T>,
   good: (value: T) => boolean,

@@ -6,16 +6,17 @@ import { Child } from './children.js'
 
 const script = fileURLToPath(new URL('../../../../scripts/oracle.mjs', import.meta.url))
 
-/** A real kube-apiserver, or why there is none here. */
+/** A real kube-apiserver. */
 export interface RealKubernetes extends AsyncDisposable {
   readonly kubeconfig: string
-  /** Kills kube-apiserver without a word and starts it again; resolves when it is ready. */
+  /** Kills kube-apiserver and restarts it. Resolves when it is ready. */
   restart(): Promise<void>
 }
 
-/** On a new machine its programs are built first. */
+/** Includes the time to build the programs on a new machine. */
 const PATIENCE_MS = 840_000
 
+/** Starts a real kube-apiserver, or returns the reason why it is unavailable. */
 export async function startRealKubernetes(): Promise<RealKubernetes | string> {
   const kubeconfig = join(tmpdir(), `crosstie-end-to-end-${process.pid}.kubeconfig`)
   const child = new Child(process.execPath, [script, 'start', '--kubeconfig', kubeconfig])

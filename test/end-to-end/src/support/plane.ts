@@ -20,6 +20,7 @@ import {
   managedController,
 } from '@crosstie/resources'
 
+/** The resource type of CustomResourceDefinitions. */
 export const crdType: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
@@ -28,15 +29,15 @@ export const crdType: ResourceType = {
   namespaced: false,
 }
 
-/** Whatever is established at all is so by then, on the busiest machine. */
+/** The timeout for CRDs to become established on a busy machine. */
 const PATIENCE_MS = 120_000
 
-/** An API server with some kinds, reconciled when the test says so. */
+/** An API server with some kinds, which are reconciled on request of the test. */
 export class Plane implements AsyncDisposable {
   readonly events: string[] = []
   readonly #controllers = new Map<string, ManagedController>()
 
-  /** How many writes were asked for. */
+  /** The number of write requests. */
   writes = 0
   readonly client: Client
 
@@ -47,7 +48,7 @@ export class Plane implements AsyncDisposable {
     this.client = counting(client, () => this.writes++)
   }
 
-  /** On the embedded server, in the same process. */
+  /** Starts an embedded server in the same process. */
   static async embedded(): Promise<Plane> {
     const dataDir = await mkdtemp(join(tmpdir(), 'crosstie-end-to-end-'))
     const server = await startServer({ dataDir, host: '127.0.0.1', port: 0 })
@@ -57,7 +58,7 @@ export class Plane implements AsyncDisposable {
     })
   }
 
-  /** On the Kubernetes API that a kubeconfig leads to, over HTTP. */
+  /** Connects over HTTP to the Kubernetes API of a kubeconfig. */
   static async remote(kubeconfig: string): Promise<Plane> {
     const client = new HttpClient(await kubeconfigAccess({ file: kubeconfig }))
     return new Plane(client, async () => client.close())
@@ -67,7 +68,7 @@ export class Plane implements AsyncDisposable {
     await this.close()
   }
 
-  /** Serves the kind and its class, as its definition says. */
+  /** Creates the CRDs of the kind and its class. */
   async serve(
     kind: ManagedKind,
     options: Partial<ManagedOptions> = {},
@@ -111,6 +112,7 @@ export class Plane implements AsyncDisposable {
   }
 }
 
+/** Returns the condition of the type. */
 export function condition(object: KubeObject, type: string): Condition | undefined {
   return conditionsOf(object).find((held) => held.type === type)
 }

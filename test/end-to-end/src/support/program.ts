@@ -5,28 +5,30 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Child } from './children.js'
 
+/** The path of the `crosstie` program. */
 export const crosstie = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
 
-/** A file of the checkout. */
+/** Returns the path of a file in the checkout. */
 export const fileOf = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
-/** What a command said, and how it ended. */
+/** The output and the exit code of a command. */
 export interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
+/** Options of a command. */
 export interface RunOptions {
-  /** What is piped in. */
+  /** The standard input. */
   readonly input?: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
 }
 
 /**
- * Our program as people run it: commands against the Kubernetes API of a
- * kubeconfig, whoever serves it. `Program.up()` starts one of our own first.
+ * The program as users run it: commands against the Kubernetes API of a kubeconfig. `Program.up()` starts a control
+ * plane first.
  */
 export class Program implements AsyncDisposable {
   readonly kubeconfig: string
@@ -34,7 +36,7 @@ export class Program implements AsyncDisposable {
   readonly #dispose: () => Promise<void>
   /** The control plane, if it was started here. */
   readonly plane: Child | undefined
-  /** A folder that goes away at the end. */
+  /** A temporary folder, which is deleted at the end. */
   readonly folder: string
 
   private constructor(folder: string, kubeconfig: string, plane: Child | undefined) {
@@ -65,19 +67,19 @@ export class Program implements AsyncDisposable {
     return new Program(folder, join(dataDir, 'kubeconfig'), plane)
   }
 
-  /** On an API that is there already. */
+  /** Uses an existing API. */
   static async on(kubeconfig: string): Promise<Program> {
     return new Program(await mkdtemp(join(tmpdir(), 'crosstie-program-')), kubeconfig, undefined)
   }
 
-  /** Runs a command to its end, whatever that is. */
+  /** Runs a command until it exits, with any exit code. */
   async run(args: readonly string[], { input, env = {}, cwd = this.folder }: RunOptions = {}): Promise<Ran> {
     const child = spawn(process.execPath, [crosstie, ...args], { env: { ...this.#env, ...env }, cwd })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
-    // A command that ends without reading what is piped in breaks the pipe.
+    // A command that exits without reading its standard input breaks the pipe.
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
     const code = await new Promise<number>((resolve, reject) => {
@@ -87,7 +89,7 @@ export class Program implements AsyncDisposable {
     return { code, out, err }
   }
 
-  /** Runs a command whose output nobody reads: the reader of the pipe is gone before anything is written. */
+  /** Runs a command whose output pipe is closed before the command writes. */
   async runUnread(args: readonly string[]): Promise<Ran> {
     const child = spawn(process.execPath, [crosstie, ...args], { env: this.#env, cwd: this.folder })
     let err = ''
@@ -101,14 +103,14 @@ export class Program implements AsyncDisposable {
     return { code, out: '', err }
   }
 
-  /** Runs a command that must succeed, and returns what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   async ok(...args: readonly string[]): Promise<string> {
     const { code, out, err } = await this.run(args)
     if (code !== 0) throw new Error(`crosstie ${args.join(' ')} ended with ${code}: ${out}${err}`)
     return out
   }
 
-  /** Starts a command that goes on, such as a watch. */
+  /** Starts a command that keeps running, such as a watch. */
   start(...args: readonly string[]): Child {
     return new Child(process.execPath, [crosstie, ...args], this.#env)
   }
@@ -118,7 +120,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** Nothing of whoever runs the tests: no colours, no cloud, no other cluster. */
+/** An environment without settings of the user who runs the tests: no colors, no cloud, no other cluster. */
 function environment(kubeconfig: string): NodeJS.ProcessEnv {
   const { FORCE_COLOR: _, KUBECONFIG: __, ...env } = process.env
   return { ...env, NO_COLOR: '1', ...(kubeconfig ? { KUBECONFIG: kubeconfig } : {}) }

@@ -3,7 +3,7 @@ import type { KubeObject } from '@crosstie/kube'
 import { type ManagedKind, type ManagedOptions, managedController, queryController } from '@crosstie/resources'
 import type { Plane } from './plane.js'
 
-/** Controllers of some kinds and of their queries, on a server that serves them, until they are stopped. */
+/** Runs the controllers of some kinds and of their queries until disposal. */
 export class Running implements AsyncDisposable {
   readonly events: string[] = []
   readonly #informers: Informers

@@ -5,15 +5,16 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crosstie, fileOf, type Program } from './program.js'
 
+/** Options of a transcript. */
 export interface TranscriptOptions {
-  /** Where the commands are run. */
+  /** The working directory of the commands. */
   readonly folder: string
-  /** Whose kubeconfig they use. */
+  /** The program whose kubeconfig the commands use. */
   readonly program: Program
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Runs the `console` blocks of a page: every command must print what the page shows, and end as it says. */
+/** Runs the `console` blocks of a page. Every command must print the output on the page and exit with its code. */
 export async function followTranscript(page: string, { folder, program, env }: TranscriptOptions): Promise<void> {
   const shell = await shellIn(folder, join(program.folder, 'bin'), {
     ...process.env,
@@ -29,17 +30,17 @@ export async function followTranscript(page: string, { folder, program, env }: T
   }
 }
 
-/** One command of a guide, and what it says that is printed. */
+/** A command of a guide, and its expected result. */
 interface Step {
   readonly line: number
   readonly command: string
-  /** `…` stands for anything. */
+  /** The expected output. `…` matches any text. */
   readonly output: string
-  /** The code that it ends with: `[6]` on a line of its own. */
+  /** The expected exit code: `[6]` on a separate line. */
   readonly code: number
 }
 
-/** The commands in the `console` blocks of a page, in order. */
+/** Returns the commands in the `console` blocks of a page, in order. */
 function stepsOf(page: string): readonly Step[] {
   const steps: { line: number; command: string; output: string; code: number }[] = []
   let within = false
@@ -55,18 +56,18 @@ function stepsOf(page: string): readonly Step[] {
   return steps
 }
 
-/** Does what was printed look like what the guide shows? */
+/** Reports whether the output matches the output in the guide. */
 function looksLike(shown: string, printed: string): boolean {
   const pattern = shown
     .trim()
     .split('…')
-    // Columns are as wide as what stands in them.
+    // The width of a column depends on its content.
     .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/ +/g, ' +'))
     .join('[^]*')
   return new RegExp(`^${pattern}$`).test(printed.trim())
 }
 
-/** Runs lines as a shell does, with our program on the path. */
+/** Runs lines in a shell with the program on its PATH. */
 async function shellIn(folder: string, bin: string, env: NodeJS.ProcessEnv) {
   await mkdir(bin, { recursive: true })
   const script = `#!/bin/sh\nexec '${process.execPath}' '${crosstie}' "$@"\n`

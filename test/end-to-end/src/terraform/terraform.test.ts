@@ -31,7 +31,7 @@ async function started(): Promise<Program> {
 
 const PATIENCE_MS = 120_000
 
-/** Runs a command until it ends with what is expected. Fails with what it last said. */
+/** Repeats a command until its result is as expected. On timeout the error contains the last output. */
 async function until(
   program: Program,
   args: readonly string[],
