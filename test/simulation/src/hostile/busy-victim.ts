@@ -1,4 +1,4 @@
-// A server in a process of its own that reports how long its event loop was busy in one piece. Arguments: directory.
+// A server process that reports its longest uninterrupted event loop turn. Arguments: directory.
 import fs from 'node:fs'
 import { startServer } from '@crosstie/apiserver'
 import type { Busy, Hello } from './messages.js'
@@ -6,7 +6,7 @@ import type { Busy, Hello } from './messages.js'
 const STAT = `/proc/self/task/${process.pid}/schedstat`
 const hasStat = fs.existsSync(STAT)
 
-/** CPU time of the main thread, in milliseconds; of the process where the former is unavailable. */
+/** Returns the CPU time of the main thread in milliseconds, or that of the process if the former is unavailable. */
 function cpuMs(): number {
   if (hasStat) return Number(fs.readFileSync(STAT, 'utf8').split(' ', 1)[0]) / 1e6
   const { user, system } = process.cpuUsage()

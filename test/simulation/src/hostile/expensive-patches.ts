@@ -18,6 +18,7 @@ import {
 const seedMap = (name: string, rest: object = {}) => ({ path: MAPS, body: () => map({ name }, rest) })
 const seedThing = (name: string, spec: object = {}) => ({ path: THINGS, body: () => thing({ name }, spec) })
 
+/** Attacks by patches. */
 export const patchAttacks: Readonly<Record<string, Attack>> = {
   'a merge patch of many labels': {
     ...tenant,

@@ -1,5 +1,6 @@
 import { ACCESS_REVIEWS, type Attack, administrator, list, MAPS, NAMESPACE, ROLES, tenant } from './attack.js'
 
+/** Attacks by reviews. */
 export const reviewAttacks: Readonly<Record<string, Attack>> = {
   'a token of megabytes': {
     ...administrator,

@@ -3,6 +3,7 @@ import { patchAttacks } from './expensive-patches.js'
 import { reviewAttacks } from './expensive-reads.js'
 import { fieldAttacks, metadataAttacks, yamlAttacks } from './expensive-writes.js'
 
+/** All expensive requests by name. */
 export const expensiveRequests: Readonly<Record<string, Attack>> = {
   ...metadataAttacks,
   ...fieldAttacks,

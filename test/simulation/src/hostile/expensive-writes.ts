@@ -14,6 +14,7 @@ import {
   yaml,
 } from './attack.js'
 
+/** Attacks by metadata. */
 export const metadataAttacks: Readonly<Record<string, Attack>> = {
   'annotations beyond their limit': {
     ...tenant,
@@ -84,6 +85,7 @@ export const metadataAttacks: Readonly<Record<string, Attack>> = {
   },
 }
 
+/** Attacks by fields of objects. */
 export const fieldAttacks: Readonly<Record<string, Attack>> = {
   'unknown fields of a custom resource, warned about': {
     ...tenant,
@@ -268,6 +270,7 @@ export const fieldAttacks: Readonly<Record<string, Attack>> = {
   },
 }
 
+/** Attacks by YAML. */
 export const yamlAttacks: Readonly<Record<string, Attack>> = {
   'aliases of an anchor in YAML': {
     ...tenant,

@@ -52,13 +52,13 @@ async function measure(): Promise<Held> {
   }
 }
 
-/** Does it again and again: what it leaves behind must not grow. */
+/** Repeats an action, and asserts that the memory and the handles that it leaves behind do not grow. */
 async function leavesNothing(act: () => Promise<void>, allowedBytes = 6 * MEGABYTE): Promise<string> {
-  await act() // What is loaded or compiled once is not a leak.
+  await act() // Modules that are loaded or compiled once are not leaks.
   const first = await settled()
   for (let i = 0; i < 3; i++) await act()
   let last = await settled()
-  // What goes late on a slow machine has not leaked; what has never goes.
+  // On a slow machine resources may be released late. Leaked resources are never released.
   for (const deadline = Date.now() + LATE_MS; remains(first, last, allowedBytes) !== ''; last = await settled()) {
     assert.ok(Date.now() < deadline, `after three more times: ${remains(first, last, allowedBytes)}`)
   }
@@ -76,7 +76,7 @@ function remains(first: Held, last: Held, allowedBytes: number): string {
 
 const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(1)
 
-/** When connections that were just cut are gone. */
+/** Returns the usage after closed connections are gone. */
 async function settled(): Promise<Held> {
   let held = await measure()
   for (let i = 0; i < 20; i++) {
@@ -163,7 +163,7 @@ test('clients that never read what they asked for', { timeout: 600_000 }, async 
   const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
   let most = 0
   const left = await leavesNothing(async () => {
-    // One connection alone may not hold much: Node refuses it more streams then.
+    // Node limits the memory of one connection by refusing streams, so the attack uses several connections.
     const sessions = Array.from({ length: 12 }, () => http2(0))
     const watches = sessions.map((session) => open(session, 'GET', `${MAPS}?${query}`))
     await Promise.all(watches.map((stream) => once(stream, 'response')))

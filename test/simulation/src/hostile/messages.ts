@@ -1,11 +1,11 @@
 import type { KubeconfigContent } from '@crosstie/apiserver'
 
-/** What the victim says first. */
+/** The first message of the victim. */
 export interface Hello {
   readonly access: KubeconfigContent
 }
 
-/** What it holds after collecting garbage. */
+/** The resources that the victim holds after garbage collection. */
 export interface Held {
   /** Bytes in objects and buffers. */
   readonly heap: number
@@ -14,9 +14,9 @@ export interface Held {
   readonly watchers: number
 }
 
-/** How busy the main thread was since the last question, in milliseconds of CPU time. */
+/** The CPU time of the main thread since the last request, in milliseconds. */
 export interface Busy {
-  /** The longest time in one piece. */
+  /** The longest uninterrupted time. */
   readonly longest: number
   readonly total: number
 }

@@ -4,6 +4,7 @@ import type { KubeconfigContent } from '@crosstie/apiserver'
 import { Api } from '../program/api.js'
 import { CRDS, NAMESPACE, THINGS } from './attack.js'
 
+/** A request of an attack. */
 export interface Request {
   readonly method?: string | undefined
   readonly path: string
@@ -12,6 +13,7 @@ export interface Request {
   readonly accept?: string | undefined
 }
 
+/** A response of the attacked server. */
 export interface Response {
   readonly status: number
   readonly text: string
@@ -60,7 +62,7 @@ const definition = {
   },
 }
 
-/** A server with a namespace, a kind `Thing`, and a service account that may write there and has no other rights. */
+/** A server with a namespace, a kind `Thing`, and a service account that may only write there. */
 export class AttackedServer {
   private constructor(
     readonly access: KubeconfigContent,
@@ -97,7 +99,7 @@ export class AttackedServer {
     return new AttackedServer(access, administrator, (issued as unknown as { status: { token: string } }).status.token)
   }
 
-  /** Sends one request on a connection of its own. */
+  /** Sends a request on a new connection. */
   send(as: 'tenant' | 'administrator', { method, path, body, type, accept }: Request): Promise<Response> {
     const { server, ca, client } = this.access
     const credentials = as === 'tenant' ? {} : { cert: client.cert, key: client.key }

@@ -1,6 +1,7 @@
-// Attacks on the transport by a service account, on real sockets. The account has no rights beyond those of every
-// authenticated user, except in the attack over WebSocket and after it: a watch needs the role `view`. Each attack asserts
-// that the server survives, that its memory is bounded, and that health checks and an administrator are answered meanwhile.
+// Attacks on the transport by a service account, on real sockets. The account has only the permissions of every
+// authenticated user, except in the attack over WebSocket and after it: a watch needs the role `view`. Each attack
+// asserts that the server survives, that its memory is bounded, and that it still serves health checks and an
+// administrator.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -36,7 +37,7 @@ let token: string
 
 before(async () => {
   const program = fileURLToPath(new URL('./victim.js', import.meta.url))
-  // A small limit of descriptors for all attacks.
+  // A low limit of file descriptors for all attacks.
   const command = `ulimit -n ${DESCRIPTORS}; exec "$0" --expose-gc "$1" "$2" 10000`
   victim = spawn('/bin/sh', ['-c', command, process.execPath, program, join(home, 'data')], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -88,14 +89,14 @@ async function attackerSocket(protocol: 'h2' | 'http/1.1'): Promise<TLSSocket> {
   return socket
 }
 
-/** Unlike `once`, an error before the close is not a failure. */
+/** Resolves on close. Unlike `once`, it does not reject on an earlier error. */
 function closing(one: { once(event: 'close', listener: () => void): unknown }): Promise<void> {
   return new Promise((resolve) => one.once('close', resolve))
 }
 
 let sequence = 0
 
-/** During an attack health checks, an administrator's reads and its writes must work. */
+/** Asserts that health checks and reads and writes of an administrator work during an attack. */
 async function othersAreServed(): Promise<number> {
   const started = performance.now()
   const fresh = new Api(access)
@@ -111,7 +112,7 @@ async function othersAreServed(): Promise<number> {
   return took
 }
 
-/** Runs an attack and reports what it cost. */
+/** Runs an attack and reports its cost. */
 async function survives(attack: () => Promise<() => void>): Promise<string> {
   const before = await resident()
   const end = await attack()
@@ -170,7 +171,7 @@ test('request bodies that are not finished', { timeout: 120_000 }, async (t) => 
 })
 
 test('WebSocket pings without reading', { timeout: 120_000 }, async (t) => {
-  // Any authenticated user may read discovery; a watch needs a right of its own.
+  // Any authenticated user may read discovery. A watch needs a separate permission.
   const binding = {
     metadata: { name: 'attacker-views' },
     subjects: [{ kind: 'ServiceAccount', name: 'attacker', namespace: 'default' }],
@@ -255,7 +256,7 @@ for (const [name, one] of Object.entries(floods)) {
   })
 }
 
-/** A request for a large document, in HPACK without a dynamic table. */
+/** Returns a request for a large document, in HPACK without a dynamic table. */
 function requestFrame(stream: number): Buffer {
   const value = Buffer.from(`Bearer ${token}`)
   const length = [0x7f]
@@ -272,7 +273,7 @@ function requestFrame(stream: number): Buffer {
   return frame(1, 5, stream, Buffer.concat(block))
 }
 
-/** The client cancels its requests, or it provokes the server into resetting them (CVE-2023-44487, CVE-2025-8671). */
+/** The client cancels its requests, or provokes the server into resetting them (CVE-2023-44487, CVE-2025-8671). */
 const resets: Record<string, (stream: number) => Buffer> = {
   'RST_STREAM of the client': (stream) => frame(3, 0, stream, Buffer.from([0, 0, 0, 8])),
   'a WINDOW_UPDATE of zero': (stream) => frame(8, 0, stream, Buffer.alloc(4)),
@@ -353,7 +354,7 @@ test('large writes over HTTP/1.1 all get an answer', { timeout: 300_000 }, async
   t.diagnostic(`${answered} writes of 200 KB`)
 })
 
-/** The head of the next response; its body is read too. */
+/** Reads the next response with its body, and returns its head. */
 async function response(reader: AsyncIterator<Buffer>): Promise<string> {
   let bytes = Buffer.alloc(0)
   const more = async () => {

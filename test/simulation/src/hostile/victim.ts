@@ -1,8 +1,9 @@
-// A server in a process of its own that tells how much it holds. Arguments: directory, timeout of requests in milliseconds. Needs --expose-gc.
+// A server process that reports its memory usage. Arguments: directory, timeout of requests in milliseconds. Needs
+// --expose-gc.
 import { startServer } from '@crosstie/apiserver'
 import type { Held, Hello } from './messages.js'
 
-// A client that attacks the transport gets short timeouts; others keep their idle connections.
+// A client that attacks the transport gets short timeouts. Other clients keep their idle connections.
 const [, , dataDir = '', timeoutMs] = process.argv
 const short = { requestTimeoutMs: Number(timeoutMs), headerTimeoutMs: 5_000, idleTimeoutMs: 10_000 }
 const connectionLimits = timeoutMs === undefined ? { requestTimeoutMs: 1_500 } : short
@@ -16,7 +17,7 @@ const server = await startServer({
 })
 
 process.on('message', () => {
-  // Once for what is unreachable, again for what its finalizers let go.
+  // The first collection frees unreachable objects, the second one objects that their finalizers released.
   global.gc!()
   setImmediate(() => {
     global.gc!()

@@ -9,8 +9,8 @@ interface Attempt {
 }
 
 /**
- * All that was ever durable, in order, and the proof that everything that
- * anybody was told fits into it: a linearizable history of every key.
+ * All durable changes in order. Checks that every reported event is consistent with a linearizable history of every
+ * key.
  */
 export class History {
   readonly #changes: Seen[] = []
@@ -29,7 +29,7 @@ export class History {
     return this.#changes.at(-1)?.revision ?? 1
   }
 
-  /** What is there at the end, as `key@revision`. */
+  /** Returns the existing keys at the end as `key@revision`. */
   live(): Set<string> {
     const newest = new Map<string, string>()
     for (const { type, key, revision } of this.#changes) {
@@ -39,7 +39,7 @@ export class History {
     return new Set(newest.values())
   }
 
-  /** One life of the process: what it told, and what was found on disk after it. */
+  /** Adds one run of the process: its reported events, and the changes found on disk after it. */
   life(events: readonly Event[], found: readonly Seen[]): void {
     const attempts = this.#attempts(events)
     for (const change of found) {
@@ -53,7 +53,7 @@ export class History {
     this.#checkExpectations(attempts, found)
   }
 
-  /** A watcher that goes on where it was after every kill has seen everything once, in order. */
+  /** Checks that a watcher which resumes after every kill has seen every change once, in order. */
   #checkWatcher(events: readonly Event[]): void {
     for (const event of events) {
       if (event.e !== 'saw') continue
@@ -62,7 +62,7 @@ export class History {
     }
   }
 
-  /** A reader sees only what is durable, and never less than was acknowledged before it looked. */
+  /** Checks that a reader sees only durable data, and all writes that were acknowledged before the read. */
   #checkReads(events: readonly Event[]): void {
     const acknowledged = new Map<string, number>()
     const begun = new Map<number, readonly Intent[]>()
@@ -101,14 +101,14 @@ export class History {
         this.unacknowledged++
         assert.equal(there.length, attempt.writes.length, `attempt ${id} is there by half`)
       }
-      // Who begins after somebody was acknowledged comes after them.
+      // A write that begins after an acknowledged one has a higher revision.
       for (const { revision } of there) assert.ok(revision > attempt.begunAfter, 'the order of time was not kept')
       parts.delete(id)
     }
     assert.deepEqual([...parts.keys()], [], 'changes that nobody asked for')
   }
 
-  /** Replays every key: each write that got in expected exactly what was there. */
+  /** Replays every key: each successful write expected exactly the stored revision. */
   #checkExpectations(attempts: ReadonlyMap<number, Attempt>, found: readonly Seen[]): void {
     const newest = new Map<string, number>()
     for (const { key, revision, type } of this.#changes.slice(0, this.#changes.length - found.length)) {

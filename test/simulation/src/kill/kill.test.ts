@@ -17,7 +17,7 @@ import { seeded } from './random.js'
  */
 const seed = Number(process.env['CROSSTIE_SEED'] ?? Date.now() % 10_000)
 const wanted = Number(process.env['CROSSTIE_ROUNDS'] ?? 100)
-/** On a slow machine fewer rounds than wanted are run, unless somebody asked for a number. */
+/** On a slow machine fewer rounds are run, unless CROSSTIE_ROUNDS is set. */
 const BUDGET_MS = process.env['CROSSTIE_ROUNDS'] ? Infinity : 50_000
 
 const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-kill-'))
@@ -53,22 +53,22 @@ test(`kill -9, ${wanted} rounds, seed ${seed}: nothing acknowledged is lost, wat
   t.diagnostic(`${round} kills, ${acknowledged} acknowledged, ${unacknowledged} found unacknowledged, ${reads} reads`)
 })
 
-/** Starts the process, lets it live for a random while, kills it; returns all that it said. */
+/** Starts the process, kills it after a random time, and returns its events. */
 async function life(seed: number, since: number, random: () => number): Promise<Event[]> {
-  // Into a file: what was written there before the kill can be read after it.
+  // A file, so that the output before the kill can be read after it.
   const path = join(home, 'said')
   const file = fs.openSync(path, 'w')
   const args = [victim, dataDir, String(seed), String(since)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', file, 'inherit'] })
   const exit = once(child, 'exit')
-  // Now and then while it opens; mostly when it is busy.
+  // Some kills happen while it opens the store, most while it is busy.
   if (random() > 0.1) while (fs.fstatSync(file).size === 0 && child.exitCode === null) await pause(5)
   await pause(random() * 120)
   child.kill('SIGKILL')
   const [code, signal] = (await exit) as [number | null, string | null]
   assert.equal(signal, 'SIGKILL', `the process ended by itself with ${code}`)
   fs.closeSync(file)
-  // The last line may be cut off in its middle: then nobody heard it.
+  // The last line may be incomplete and is ignored.
   const lines = fs.readFileSync(path, 'utf8').split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line) as Event)
 }

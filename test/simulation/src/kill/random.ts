@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Returns a deterministic random number generator for the seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

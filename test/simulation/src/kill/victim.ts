@@ -11,7 +11,7 @@ const below = (limit: number) => Math.floor(random() * limit)
 const WRITERS = 12
 const KEYS = 20
 
-// Written by the system before the call returns: what was said before the kill is heard.
+// A synchronous write, so that every event before the kill is recorded.
 const say = (event: Event) => fs.writeSync(1, `${JSON.stringify(event)}\n`)
 let attempts = 0
 
@@ -52,7 +52,7 @@ function randomWrite(store: Store, id: number, part: number): Write {
   const text = 'x'.repeat(random() < 0.1 ? below(10_000) : below(500))
   const object: KubeObject = { apiVersion: 'v1', kind: 'Thing', metadata: { name: key }, id, part, text }
   if (tip && random() < 0.2) return { do: 'delete', key, expect: tip.revision, object }
-  // A stale expectation now and then: it must be refused.
+  // Some expectations are stale and must be rejected.
   const expected = random() < 0.1 ? store.get(key)?.revision : tip?.revision
   return { do: 'put', key, object, expect: random() < 0.3 ? 'any' : (expected ?? 'absent') }
 }

@@ -2,14 +2,15 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:h
 import type { KubeconfigContent } from '@crosstie/apiserver'
 import type { KubeObject } from '@crosstie/kube'
 
+/** A response of the server. */
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** What the text says, when it is JSON. */
+  /** The parsed text, if it is JSON. */
   readonly body: Body
 }
 
-/** An object, a list or a Status: tests look into whichever it is. */
+/** An object, a list or a Status. */
 export interface Body extends KubeObject {
   readonly items?: readonly KubeObject[]
   readonly message?: string
@@ -17,20 +18,21 @@ export interface Body extends KubeObject {
   readonly details?: { readonly uid?: string }
 }
 
+/** An event of a watch. */
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
   readonly object: KubeObject & { readonly code?: number }
 }
 
-/** Nobody waits longer for an answer: a server that hangs is a failure. */
+/** The timeout of a request. A server that hangs is a failure. */
 const PATIENCE_MS = 120_000
 
-/** The connection ended before the answer did: nobody knows what came of the request. */
+/** The connection ended before the response. The outcome of the request is unknown. */
 export class GoneError extends Error {
   override readonly name = 'GoneError'
 }
 
-/** One server over HTTP/2, on a few connections. */
+/** A client of one server over HTTP/2, on a few connections. */
 export class Api {
   readonly #sessions: readonly ClientHttp2Session[]
   readonly #streams = new Map<ClientHttp2Session, Set<ClientHttp2Stream>>()
@@ -39,8 +41,9 @@ export class Api {
   constructor({ server, ca, client }: KubeconfigContent, connections = 3) {
     this.#sessions = Array.from({ length: connections }, () => {
       const session = connect(server, { ca, cert: client.cert, key: client.key })
-      session.on('error', () => {}) // Its streams tell.
-      // A request that waited for the connection would wait forever: Node does not tell it that there will be none.
+      session.on('error', () => {}) // Errors are reported by the streams.
+      // A request that waits for the connection would wait forever: Node does not reject it when the connection
+      // fails.
       session.on('close', () => {
         for (const stream of this.#streams.get(session) ?? []) stream.destroy()
       })
@@ -70,7 +73,7 @@ export class Api {
         if (error.message.endsWith('was never answered')) reject(error)
       })
       stream.on('close', () => {
-        // A killed server's streams end as if all had been said: what was announced has to be there, too.
+        // Streams of a killed server end normally, so the length must be checked.
         const bytes = Buffer.concat(chunks)
         const whole = status > 0 && stream.rstCode === 0 && (length === undefined || length === bytes.length)
         if (!whole) return reject(new GoneError(`${method} ${path}`))
@@ -86,7 +89,7 @@ export class Api {
     })
   }
 
-  /** Calls back with every event; resolves when the watch ends, whoever ends it. */
+  /** Calls back with every event. Resolves when either side ends the watch. */
   watch(path: string, event: (event: WatchEvent) => void): { readonly ended: Promise<void>; stop(): void } {
     const stream = this.#open({ ':method': 'GET', ':path': path })
     let rest = ''
@@ -115,7 +118,7 @@ export class Api {
       stream.on('close', () => open.delete(stream))
       return stream
     } catch {
-      return undefined // It closed this very moment.
+      return undefined // The session was closed concurrently.
     }
   }
 }

@@ -2,17 +2,19 @@ import type { KubeObject } from '@crosstie/kube'
 import { type Answer, type Api, GoneError } from './api.js'
 import type { Deed, Outcome, Recording } from './recording.js'
 
+/** A kind that the clients write. */
 export interface Kind {
   readonly name: string
   readonly apiVersion: string
   readonly kind: string
   readonly path: string
-  /** Where text goes. */
+  /** Returns the field that holds the text. */
   content(text: string): object
 }
 
 const NAMESPACE = 'default'
 
+/** The kinds that the clients write. */
 export const kinds: readonly Kind[] = [
   {
     name: 'configmaps',
@@ -37,6 +39,7 @@ export const kinds: readonly Kind[] = [
   },
 ]
 
+/** The CRD of the custom kind. */
 export const registerCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -62,7 +65,7 @@ export const registerCrd = {
 }
 
 const KEYS = 12
-/** Only what carries this label is ours: the server keeps objects of its own. */
+/** The label of the objects of the test. The server has other objects. */
 export const OURS = 'crash=test'
 
 /** Writes and reads at random until the connection is gone. */
@@ -96,7 +99,7 @@ async function write(api: Api, kind: Kind, recording: Recording, wish: Wish): Pr
   const { key, id, random, seen } = wish
   const act = (['create', 'update', 'patch', 'apply', 'delete'] as const)[Math.floor(random() * 5)]!
   const old = seen.get(key)?.metadata.resourceVersion
-  // An update must name a revision, if only one that nobody has.
+  // An update must name a revision, even one that does not exist.
   const expect = act === 'update' ? Number(old ?? 1) : undefined
   const deed = begin(recording, { do: act, kind: kind.name, key, id, expect })
   const answer = await requestOf(api, kind, deed, random)
@@ -114,7 +117,7 @@ function begin(recording: Recording, wish: Pick<Deed, 'do' | 'kind' | 'key' | 'i
   return deed
 }
 
-/** A write that everybody who watches the kind must come to see, after all that was before it. */
+/** Writes an object that every watcher of the kind must see after all earlier changes. */
 export async function fence(api: Api, kind: Kind, recording: Recording, id: string): Promise<number> {
   const deed = begin(recording, { do: 'apply', kind: kind.name, key: 'fence', id })
   const answer = await requestOf(api, kind, deed, () => 0)
@@ -191,7 +194,7 @@ async function look(
   recording.heard(revision)
 }
 
-/** All of ours, at once or in pages of one snapshot. */
+/** Lists all objects of the test, in one response or in pages of one snapshot. */
 export async function listAll(api: Api, { path }: Kind, limit: number) {
   const items: KubeObject[] = []
   let token = ''

@@ -18,7 +18,7 @@ import { FreshWatcher, follow, HalfWatcher } from './watchers.js'
  */
 const seed = Number(process.env['CROSSTIE_SEED'] ?? Date.now() % 10_000)
 const wanted = Number(process.env['CROSSTIE_ROUNDS'] ?? 100)
-/** On a slow machine fewer rounds than wanted are run, unless somebody asked for a number. */
+/** On a slow machine fewer rounds are run, unless CROSSTIE_ROUNDS is set. */
 const BUDGET_MS = process.env['CROSSTIE_ROUNDS'] ? Number.POSITIVE_INFINITY : 60_000
 const WRITERS_PER_KIND = 5
 const LIFE_MS = 1_000
@@ -45,7 +45,7 @@ class Simulation {
   readonly #garden = new Garden()
   #fresh: readonly FreshWatcher[] = []
   #recording = new Recording(0)
-  /** Where histories begin. */
+  /** The first revision of the histories. */
   #begin = 0
   #checkedUntil = new Map(kinds.map((kind) => [kind, 0]))
   #ids = 0
@@ -56,7 +56,7 @@ class Simulation {
     const { random } = this
     const program = new Program(this.#dataDir)
     if (round > 0 && random() < 0.1) {
-      // Now and then while it opens; mostly when it is busy.
+      // Some kills happen while it opens the store, most while it is busy.
       await pause(random() * 500)
       await program.kill()
       return
@@ -67,14 +67,14 @@ class Simulation {
     const busy = this.#busy(api)
     await pause(random() * LIFE_MS)
     await program.kill()
-    // Once in thousands of kills Node forgets to end a stream of a connection that is gone.
+    // In rare cases Node does not end a stream of a closed connection.
     const patience = setTimeout(() => api.close(), STREAMS_END_MS)
     await Promise.all([...busy, ...following.map(({ ended }) => ended)])
     clearTimeout(patience)
     api.close()
   }
 
-  /** After the last crash: everything is as it was told, and what was begun gets finished. */
+  /** After the last crash: checks that the state matches all responses, and that started deletions finish. */
   async finish(): Promise<string> {
     const program = new Program(this.#dataDir)
     const api = await program.ready()
@@ -104,7 +104,7 @@ class Simulation {
     while ((await api.send('GET', kinds[2]!.path)).status !== 200) await pause(5)
   }
 
-  /** Watchers go on; when they have seen everything, all that the last life's clients were told is checked against it. */
+  /** Resumes the watchers. When they have seen everything, checks all responses of the last run against the history. */
   async #catchUp(api: Api) {
     const following = kinds.map((kind) =>
       follow(api, kind, this.#histories.get(kind)!, () => this.#recording, this.#begin),

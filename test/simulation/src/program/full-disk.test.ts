@@ -7,9 +7,7 @@ import { test } from 'node:test'
 import type { Api } from './api.js'
 import { CROSSTIE, Program, pause } from './program.js'
 
-/*
- * The whole program on a disk that is full: a file system of its own in memory, where the machine allows to mount one.
- */
+/* The whole program on a full disk: a file system in memory, if the machine permits mounting one. */
 const mountable = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', os.tmpdir()]).status === 0
 const skip = mountable ? false : 'this machine does not let us mount a file system'
 
@@ -23,7 +21,7 @@ test('a full disk: writes are refused with the reason, reads continue, health re
   const home = fs.mkdtempSync(join(os.tmpdir(), 'crosstie-full-'))
   t.after(() => fs.rmSync(home, { recursive: true, force: true }))
   const data = join(home, 'data')
-  // The file system lives as long as somebody is in its namespace: the shell stays, and starts the program again.
+  // The file system exists as long as a process is in its namespace: the shell stays, and restarts the program.
   const up = `(echo $BASHPID > ${home}/pid; exec ${process.execPath} ${CROSSTIE} up --data-dir ${data} --listen 127.0.0.1:0)`
   const script = `mount -t tmpfs -o size=24m tmpfs ${home} && head -c 12000000 /dev/zero > ${home}/filler; ${up}; ${up}`
   const program = new Program(data, ['unshare', '-rm', 'bash', '-c', script])
@@ -40,7 +38,7 @@ test('a full disk: writes are refused with the reason, reads continue, health re
     await toldByHealth(api, kept)
     assert.equal((await api.send('GET', '/livez')).status, 200, 'to start it again would not help')
     await check(api, kept)
-    // A delete is a write too: refused like any other, unless its few bytes find room after all.
+    // A delete is a write too. It is rejected like any other, unless its few bytes fit.
     const [victim] = kept.keys()
     const deletion = await api.send('DELETE', `${MAPS}/${victim}`)
     assert.ok(deletion.status === 503 || deletion.status === 200, deletion.text)
@@ -63,14 +61,14 @@ test('a full disk: writes are refused with the reason, reads continue, health re
     await check(again, kept)
     again.close()
   } finally {
-    // The shell first, so that it starts nothing more.
+    // The shell is stopped first, so that it does not restart the program.
     const child = pid()
     await program.kill()
     process.kill(child, 'SIGKILL')
   }
 })
 
-/** Several writers at once, until each was refused. */
+/** Runs concurrent writers until each is rejected. */
 async function fill(api: Api) {
   const kept = new Map<string, string>()
   const writers = Array.from({ length: 4 }, async (_, writer) => {
@@ -86,7 +84,10 @@ async function fill(api: Api) {
   return { kept, refused: refused! }
 }
 
-/** Health tells for a second: whether few bytes would find room is tried then, and they may. */
+/**
+ * Waits until the health endpoint reports the full disk. It reports it for a second after a failed write. Small
+ * writes may succeed meanwhile.
+ */
 async function toldByHealth(api: Api, kept: Map<string, string>): Promise<void> {
   for (let i = 0; ; i++) {
     const { status, body } = await api.send('POST', MAPS, { metadata: { name: `more-${i}` }, data: { text } })
@@ -107,7 +108,7 @@ async function health(api: Api, want: number): Promise<void> {
   }
 }
 
-/** Exactly what was acknowledged is there, nothing that was refused. */
+/** Checks that exactly the acknowledged writes are stored. */
 async function check(api: Api, kept: ReadonlyMap<string, string>): Promise<void> {
   const { body } = await api.send('GET', MAPS)
   const found = (body.items ?? []).filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')

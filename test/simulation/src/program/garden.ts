@@ -8,15 +8,18 @@ const DEPENDENTS = 3
 interface Plant {
   readonly number: number
   readonly kind: 'Background' | 'Foreground' | 'Orphan' | 'namespace' | 'definition'
-  /** Where the one is whose deletion takes others along. */
+  /** The path of the object whose deletion cascades. */
   readonly path: string
   uid?: string
-  /** Names of those that were surely made. */
+  /** The names of the dependents whose creation was acknowledged. */
   readonly dependents: string[]
   deleted: boolean
 }
 
-/** Things whose deletion the server has to finish: owners, namespaces, definitions. Some are caught by a crash in the middle. */
+/**
+ * Objects whose deletion the server has to finish: owners, namespaces, CRDs. Crashes interrupt some of these
+ * deletions.
+ */
 export class Garden {
   readonly #plants: Plant[] = []
 
@@ -24,7 +27,7 @@ export class Garden {
     return this.#plants.length
   }
 
-  /** Plants and uproots until the connection is gone. */
+  /** Creates and deletes objects until the connection is gone. */
   async work(api: Api, random: () => number): Promise<void> {
     try {
       await this.tend(api)
@@ -34,13 +37,13 @@ export class Garden {
     }
   }
 
-  /** Whoever did not hear that something was deleted asks again. */
+  /** Repeats deletions that were not acknowledged. */
   async tend(api: Api): Promise<void> {
     await expect(api.send('POST', '/api/v1/namespaces', { metadata: { name: 'garden' } }), 201, 409)
     for (const plant of this.#plants) if (!plant.deleted) await uproot(api, plant)
   }
 
-  /** What should be gone and is there, or should be there and is gone. Nothing when all is as it must be. */
+  /** Returns the objects that should be gone but exist, or should exist but are gone. */
   async complaints(api: Api): Promise<string[]> {
     const names = async (path: string) => new Set((await items(api, path)).map(({ metadata }) => metadata.name!))
     const [namespaces, definitions] = [await names('/api/v1/namespaces'), await names(CRDS)]

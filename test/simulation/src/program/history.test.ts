@@ -4,7 +4,7 @@ import type { WatchEvent } from './api.js'
 import { History } from './history.js'
 import { type Deed, type Look, type Outcome, Recording } from './recording.js'
 
-// The checker itself: what it would say of a server that breaks its word.
+// Tests the checker itself with the histories of incorrect servers.
 
 function event(type: WatchEvent['type'], name: string, revision: number, id: string): WatchEvent {
   const metadata = { name, uid: `${name}-uid`, resourceVersion: String(revision), annotations: { id } }

@@ -2,29 +2,28 @@ import assert from 'node:assert/strict'
 import type { WatchEvent } from './api.js'
 import type { Deed, Look, Outcome, Recording } from './recording.js'
 
+/** A change of an object. */
 export interface Change {
   readonly type: string
   readonly key: string
   readonly revision: number
   readonly id: string
   readonly uid: string
-  /** Of the half of all objects that the watcher with a selector sees. */
+  /** The object is in the half that the watcher with a selector sees. */
   readonly picked: boolean
 }
 
 /**
- * All changes of one kind since the beginning, as a watcher that goes on after
- * every crash saw them; and the proof that everything that anybody was told fits.
- * The server numbers its writes, so a history is linearizable if each answer is
- * true at some revision between what was known when it was asked for and what
- * was begun after it was told.
+ * All changes of one kind, as seen by a watcher that resumes after every crash. Checks that every response is
+ * consistent with them. The server numbers its writes, so a history is linearizable if each response is true at
+ * some revision between the newest one known at the request and the first one begun after the response.
  */
 export class History {
   readonly #changes: Change[] = []
   readonly #byKey = new Map<string, Change[]>()
   readonly #ids = new Map<string, Change>()
   checked = 0
-  /** Writes that nobody was told of, and that are there. */
+  /** The number of writes that took effect without a response. */
   surprises = 0
 
   constructor(readonly kind: string) {}
@@ -37,7 +36,7 @@ export class History {
     return this.#changes.length
   }
 
-  /** The next event of the watcher that never starts anew. */
+  /** Adds the next event of the watcher that always resumes. */
   add(event: WatchEvent): Change {
     const change = changeOf(event)
     const { key, revision, type, id } = change
@@ -68,7 +67,7 @@ export class History {
     return state
   }
 
-  /** Everything that was asked and told in one life, once the history is known to its end. */
+  /** Checks all requests and responses of one run, once the history is complete. */
   check(recording: Recording, since: number): void {
     const begun = bounds(recording.deeds)
     const until = (ended: number) => begun(ended) - 1
@@ -105,7 +104,7 @@ export class History {
     else if (deed.expect) this.#sometime(key, known, until, (revision) => revision !== deed.expect, say)
   }
 
-  /** A write went where it was meant to go. */
+  /** Checks that a write was applied to the expected revision. */
   #checkBase({ do: act, key, expect }: Deed, { revision, type }: Change): void {
     const past = this.#byKey.get(key)!
     const before = past[past.findIndex((change) => change.revision === revision) - 1]
@@ -138,7 +137,7 @@ export class History {
     this.#sometime(key, known, until, (at) => at === seen, say)
   }
 
-  /** Every change was somebody's wish, and no delete came twice. */
+  /** Checks that every change was requested, and that no delete happened twice. */
   #checkNobodyElse(deeds: readonly Deed[], since: number): void {
     const asked = new Set(deeds.map(({ id }) => id))
     const deletes = new Map<string, number>()
@@ -155,7 +154,7 @@ export class History {
     }
   }
 
-  /** At some revision of the range, the key was as the test says (0 is absent). */
+  /** Reports whether the test holds for the key at some revision of the range. Revision 0 means absent. */
   #sometime(key: string, from: number, until: number, test: (revision: number) => boolean, say: string): void {
     let state = 0
     let holds = false
@@ -168,13 +167,14 @@ export class History {
   }
 }
 
+/** Converts a watch event to a change. */
 export function changeOf({ type, object }: WatchEvent): Change {
   const { name = '', uid = '', resourceVersion, annotations, labels } = object.metadata
   const id = annotations?.['id'] ?? ''
   return { type, key: name, revision: Number(resourceVersion), id, uid, picked: labels?.['half'] === 'a' }
 }
 
-/** For a moment: the lowest revision of what was begun after it. */
+/** Returns a function from a moment to the lowest revision of the writes that began after it. */
 function bounds(deeds: readonly Deed[]): (moment: number) => number {
   const done = deeds.flatMap(({ begun, told }) =>
     told?.outcome.is === 'done' ? [{ begun, revision: told.outcome.revision }] : [],

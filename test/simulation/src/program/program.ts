@@ -7,12 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { readKubeconfig } from '@crosstie/apiserver'
 import { Api } from './api.js'
 
+/** The path of the `crosstie` program. */
 export const CROSSTIE = fileURLToPath(new URL('../../../../apps/crosstie/bin/crosstie.js', import.meta.url))
 const READY_MS = 180_000
-/** Whoever was told to stop and goes on for longer never stops. */
+/** A process that is still running this long after a stop signal is stuck. */
 const STOP_MS = 120_000
 
-/** `crosstie up` as users run it, in a process of its own. */
+/** `crosstie up` as users run it, in a separate process. */
 export class Program {
   readonly #process: ChildProcess
   readonly #dataDir: string
@@ -20,7 +21,7 @@ export class Program {
   #output = ''
   errors = ''
 
-  /** The command's last part must be `crosstie up` on the data directory. */
+  /** The last part of the command must be `crosstie up` on the data directory. */
   constructor(dataDir: string, command: readonly string[] = [process.execPath, ...upArguments(dataDir)]) {
     this.#dataDir = dataDir
     const [program = '', ...args] = command
@@ -38,7 +39,7 @@ export class Program {
     return this.#process.pid!
   }
 
-  /** Waits for the ready line of its first, or a later, start, then talks to it with the kubeconfig that it wrote. */
+  /** Waits for the ready line of the given start, and connects with the kubeconfig that the program wrote. */
   async ready(root = '', start = 1): Promise<Api> {
     const deadline = Date.now() + READY_MS
     const lines = () => this.#output.match(/^ready:.*$/gm) ?? []
@@ -56,7 +57,7 @@ export class Program {
     return new Api(access)
   }
 
-  /** As if the power went for this process alone. */
+  /** Kills the process without a shutdown, like a power failure. */
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL')
     await this.#exit
@@ -72,10 +73,12 @@ export class Program {
   }
 }
 
+/** Returns the arguments of `crosstie up`. */
 export function upArguments(dataDir: string): string[] {
   return [CROSSTIE, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--providers', 'nop']
 }
 
+/** Resolves after the delay. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -1,45 +1,46 @@
-/** What a client asked for, and what it was told. Kept until the history is known that it must fit into. */
+/** A write request and its outcome, kept until the history for its check is complete. */
 export interface Deed {
   readonly do: 'create' | 'update' | 'patch' | 'apply' | 'delete'
   readonly kind: string
   readonly key: string
-  /** Which write it is; objects carry it. */
+  /** The id of the write, which objects carry. */
   readonly id: string
-  /** The revision that it builds on, where it names one. */
+  /** The expected revision, if the request names one. */
   readonly expect?: number
-  /** The newest revision that anybody had heard of when it was asked for. */
+  /** The newest revision that any client knew at the request. */
   readonly known: number
   readonly begun: number
-  /** Undefined while nobody knows what came of it. */
+  /** Undefined while the outcome is unknown. */
   told?: { readonly ended: number; readonly outcome: Outcome }
 }
 
+/** The outcome of a write. */
 export type Outcome =
   | { readonly is: 'done'; readonly revision: number }
   | { readonly is: 'deleted'; readonly uid: string }
   | { readonly is: 'exists' | 'absent' | 'conflict' }
 
-/** What somebody read: one key, or all of a kind at one revision. */
+/** A read of one key, or of all objects of a kind at one revision. */
 export interface Look {
   readonly known: number
   readonly ended: number
   readonly kind: string
-  /** Of one key: 0 when it was absent. Of a kind: by key. */
+  /** For one key: its revision, or 0 if it was absent. For a kind: the revisions by key. */
   readonly saw: { readonly key: string; readonly revision: number } | ReadonlyMap<string, number>
-  /** Of a list. */
+  /** The revision of a list. */
   readonly revision?: number
 }
 
-/** All that clients did in one life of the server. */
+/** All operations of the clients in one run of the server. */
 export class Recording {
   readonly deeds: Deed[] = []
   readonly looks: Look[] = []
   #clock = 0
 
-  /** The newest revision that anybody has heard of, ever. */
+  /** The newest revision that any client has seen. */
   constructor(public known: number) {}
 
-  /** A moment: later ones are larger. */
+  /** Returns a logical timestamp that increases with every call. */
   now(): number {
     return this.#clock++
   }

@@ -10,7 +10,7 @@ function notGone({ type, object }: WatchEvent): void {
   assert.notEqual(type, 'ERROR', `a watcher was sent away: ${JSON.stringify(object)}`)
 }
 
-/** The watcher that the history is made of: it goes on where it was, whatever happened to the server. */
+/** Runs the watcher that records the history. It resumes after every crash of the server. */
 export function follow(api: Api, kind: Kind, history: History, recording: () => Recording, from: number) {
   return api.watch(`${kind.path}?watch=true&resourceVersion=${history.newest || from}`, (event) => {
     notGone(event)
@@ -18,7 +18,7 @@ export function follow(api: Api, kind: Kind, history: History, recording: () => 
   })
 }
 
-/** A watcher of half of the objects, by label: they come into its sight and leave it. It, too, goes on after a crash. */
+/** A watcher of half of the objects, by label. Objects enter and leave its selection. It resumes after a crash. */
 export class HalfWatcher {
   readonly #seen: Change[] = []
 
@@ -48,7 +48,7 @@ export class HalfWatcher {
   }
 }
 
-/** A watcher that starts with everything there is, anew in each life. */
+/** A watcher that starts with a new list in each run. */
 export class FreshWatcher {
   readonly #initial = new Map<string, number>()
   readonly #seen: Change[] = []
