@@ -17,8 +17,8 @@ const crossplane = await obtain('crossplane')
 const kubectl = await obtain('kubectl')
 const missing = [crossplane, kubectl].flatMap((each) => ('missing' in each ? [each.missing] : []))[0]
 
-// Crossplane's own composition engine, unchanged, on the embedded server: its definitions, a composite resource
-// definition, a composition and a claim; what it composes is looked after by our controllers.
+// The unmodified composition engine of Crossplane on the embedded server: its CRDs, a composite resource
+// definition, a composition and a claim. Crosstie reconciles the composed resources.
 if (missing) test('Crossplane', { skip: missing })
 else
   describe('Crossplane 1.14 on the embedded server', () => {
@@ -66,10 +66,10 @@ else
         cwd: join(here, '../crossplane'),
       })
       assert.equal(sources.code, 0, sources.stderr)
-      // Its definitions are larger than what client-side apply could note in an annotation.
+      // The CRDs exceed the annotation size limit of client-side apply.
       await must('apply', '--server-side', '-f', join(sources.stdout.trim(), 'cluster/crds'))
       await must('create', 'namespace', 'crossplane-system')
-      // kubectl gives up at once on a definition that has no conditions yet.
+      // kubectl fails immediately for a CRD without conditions.
       const served = ['wait', '--for=condition=Established', '--timeout=120s', 'crd', '--all']
       await until('its kinds are served', async () => (await ask(...served)).code === 0)
       const args = ['core', 'start', '--package-runtime=External', '--enable-composition-functions=false']

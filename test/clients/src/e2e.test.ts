@@ -4,13 +4,13 @@ import { openTarget } from '@crosstie/test-conformance'
 import { readSpecs, runSpecs } from './e2e.js'
 import { obtain, targets } from './session.js'
 
-// All of them take minutes: `node scripts/e2e.mjs` runs them.
+// The complete run takes minutes: `node scripts/e2e.mjs`.
 const QUICK_SECONDS = 2
 
 const found = await Promise.all([obtain('e2e.test'), obtain('kubectl')])
 const skip = found.flatMap((one) => ('missing' in one ? [one.missing] : []))[0]
 
-// The list is what passed on the real server: running it there again tells nothing new.
+// The list contains the specs that passed on the real server, so that another run there is unnecessary.
 for (const choice of targets().filter((choice) => choice !== 'oracle' || process.env['CONFORMANCE_TARGET'])) {
   describe(`Kubernetes' own specs on ${choice}`, () => {
     test('those that are quick pass', { skip }, async () => {

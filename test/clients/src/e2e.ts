@@ -4,15 +4,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { capture, program } from '@crosstie/test-conformance'
 
-/** One of Kubernetes' own end-to-end specs. */
+/** An end-to-end spec of Kubernetes. */
 export interface Spec {
   readonly name: string
-  /** How long it took on the real server: long ones start first, and quick runs leave them out. */
+  /** The duration on the real server. Long specs start first, and quick runs skip them. */
   readonly seconds: number
-  /** A kind or server that the embedded one leaves out on purpose, without which the spec makes no sense. */
+  /** A kind or server that the spec requires and the embedded server omits by design. */
   readonly needs?: string
 }
 
+/** The outcome of a spec. */
 export interface Outcome {
   readonly name: string
   readonly state: 'passed' | 'failed' | 'skipped'
@@ -22,12 +23,12 @@ export interface Outcome {
 
 const data = join(dirname(fileURLToPath(import.meta.url)), '../e2e/specs.json')
 
-/** The specs that pass on a real kube-apiserver without nodes. */
+/** Returns the specs that pass on a real kube-apiserver without nodes. */
 export function readSpecs(file = data): Spec[] {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** Runs specs on the server of a kubeconfig, those that bear company in several processes at once. */
+/** Runs specs on the server of a kubeconfig. Specs that tolerate concurrency run in several processes. */
 export async function runSpecs(kubeconfig: string, specs: readonly Spec[], processes = 3): Promise<Outcome[]> {
   const test = await program('e2e.test')
   const kubectl = await program('kubectl')
@@ -38,7 +39,7 @@ export async function runSpecs(kubeconfig: string, specs: readonly Spec[], proce
   return [...outcomes, ...(await run(alone))]
 }
 
-/** Shares specs out so that all shards take about as long. */
+/** Distributes specs so that all shards take about the same time. */
 function shardsOf(specs: readonly Spec[], count: number): Spec[][] {
   const shards = Array.from({ length: count }, () => ({ seconds: 0, specs: [] as Spec[] }))
   for (const spec of [...specs].sort((a, b) => b.seconds - a.seconds)) {
@@ -72,7 +73,7 @@ async function runShard({ test, kubectl, kubeconfig }: Suite, specs: readonly Sp
     ]
     const { stdout, stderr } = await capture(test, args, { env: { ...process.env, KUBECONFIG: kubeconfig } })
     if (existsSync(report)) return outcomesOf(specs, report)
-    // One of them took the whole process down. The others are found by halves.
+    // One spec crashed the process. Bisection finds the others.
     if (specs.length === 1)
       return [{ name: specs[0]!.name, state: 'failed', seconds: 0, message: stdout.slice(-2_000) + stderr }]
     const half = Math.ceil(specs.length / 2)
@@ -83,7 +84,7 @@ async function runShard({ test, kubectl, kubeconfig }: Suite, specs: readonly Sp
   }
 }
 
-/** A regular expression that matches nothing but the text. */
+/** Returns a regular expression that matches only the text. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 interface Report {

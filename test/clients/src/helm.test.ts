@@ -57,6 +57,6 @@ const all: Readonly<Record<string, Session>> = {
 await sessions('helm', all, {
   fixtures: 'fixtures/helm',
   programs: ['helm', 'kubectl'],
-  // The first release brings the definition, the second finds it there.
+  // The first release installs the CRD, and the second finds it.
   concurrency: 1,
 })

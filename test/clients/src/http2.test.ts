@@ -6,8 +6,8 @@ import { obtain } from './session.js'
 const h2spec = await obtain('h2spec')
 
 /**
- * Strict cases that Node's http2 (nghttp2) does not pass (decision 32). It ignores frames on streams that are closed
- * where RFC 9113 asks for an error, and ends the connection where a reset of the stream would do.
+ * Strict cases that Node's http2 (nghttp2) does not pass (decision 32). It ignores frames on closed streams where
+ * RFC 9113 requires an error, and closes the connection where a reset of the stream would suffice.
  */
 const KNOWN_FAILURES_MAX = 9
 if ('missing' in h2spec) test('h2spec', { skip: h2spec.missing })
@@ -15,7 +15,7 @@ else
   test('h2spec, strict: no more failures than those known of Node', { timeout: 300_000 }, async () => {
     const target = await openTarget('embedded')
     try {
-      // It has no certificate to show, so anybody may do anything here.
+      // The test program has no client certificate, so anonymous users get all permissions here.
       const { status } = await target.admin.send({
         method: 'POST',
         path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
@@ -27,8 +27,8 @@ else
       })
       assert.equal(status, 201)
       const { hostname, port } = new URL(target.url)
-      // Nothing is left to chance: a GET goes on for a second, a POST reads its body before it is answered. Once a stream
-      // is answered and gone, what is wrong with its last frames is not looked at any more.
+      // Deterministic timing: a GET lasts for a second, and a POST reads its body before the response. After the
+      // response the server ignores errors in the last frames of a stream.
       const path = '/api/v1/namespaces/default/configmaps?watch=true&timeoutSeconds=1'
       const args = ['--strict', '--tls', '--insecure', '--host', hostname, '--port', port, '--path', path]
       const { stdout, stderr } = await capture(h2spec.path, [...args, '--timeout', '5'], { timeoutMs: 240_000 })

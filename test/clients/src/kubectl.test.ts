@@ -1,10 +1,10 @@
 import { type Session, sessions } from './session.js'
 
 const k = 'kubectl'
-// The words of descriptions are everybody's own; what fields there are is not.
+// Descriptions are specific to the server. The fields are not.
 const fields = "| grep -P '^[A-Z]+: |^FIELDS?:|\\t<'"
 
-// What runs beside the others is waited for: the moment from which on it sees what they do, and its end.
+// Background commands are awaited: first until they watch, and then until they end.
 const watching = 'until grep -qs watch=true log; do sleep 0.1; done'
 const stop = 'kill $!; wait $! 2>/dev/null'
 
@@ -261,7 +261,7 @@ const all: Readonly<Record<string, Session>> = {
       `${k} delete -n $NS gizmo owner --cascade=${how}`,
       how === 'orphan'
         ? `sleep 2; ${k} get -n $NS configmap owned-${how} -o jsonpath='{.metadata.ownerReferences}'`
-        : // Whether it is gone before the wait begins, and so what that prints, is up to the garbage collector.
+        : // The output depends on whether the garbage collector deletes it before the wait begins.
           `${k} wait -n $NS configmap/owned-${how} --for=delete --timeout=90s >/dev/null && echo gone`,
     ]),
     `${k} delete -n $NS configmap settings --dry-run=server`,
@@ -393,7 +393,7 @@ await sessions('kubectl', all, {
     'kubectl apply -f definition.yaml',
     'kubectl wait crd/gizmos.kubectl.crosstie.example --for=condition=Established --timeout=30s',
     'kubectl apply -f cluster.yaml',
-    // The real server learns of the definition and of the policy bit by bit.
+    // The real server applies the CRD and the policy with a delay.
     'kubectl get gizmos -A',
     "kubectl get --raw /openapi/v2 | grep -q 'A gizmo, to try things on.'",
     "kubectl get --raw /openapi/v3/apis/kubectl.crosstie.example/v1 | grep -q 'A gizmo, to try things on.'",

@@ -1,5 +1,5 @@
 const patterns: readonly (readonly [RegExp, string])[] = [
-  // client-go's own log, when a time-out happens to fall into one of its requests.
+  // Log lines of client-go, which appear if a timeout interrupts one of its requests.
   [/^[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n/gm, ''],
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
@@ -11,7 +11,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g, 'CERTIFICATE'],
   [/127\.0\.0\.1:\d+/g, 'LOOPBACK'],
   [/\/tmp\/[\w./-]+/g, 'FILE'],
-  // Ages of what was made a moment ago; and columns are as wide as the widest age.
+  // Ages of new objects. The widths of columns depend on the longest age.
   [/(^|[\s(])(\d+s|\d+m(\d+s)?|\d+h(\d+m)?)(?=$|[\s)])/gm, '$1AGE'],
   [/\b\d+y\d+d\b/g, 'YEARS'],
   [/<invalid>|<unknown>/g, 'AGE'],
@@ -19,7 +19,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(\S) {2,}/g, '$1  '],
 ]
 
-/** Takes out of a client's output what differs between any two runs. */
+/** Removes the parts of a client's output that differ between runs. */
 export function normalize(text: string, names: Readonly<Record<string, string>>): string {
   let out = text
   for (const [from, to] of Object.entries(names)) out = out.replaceAll(from, to)

@@ -14,10 +14,10 @@ import {
 } from '@crosstie/test-conformance'
 import { normalize } from './normalize.js'
 
-/** Shell commands in the order they are run; what each one prints is compared. */
+/** Shell commands in order. The output of each is compared. */
 export type Session = readonly string[]
 
-/** What a command did, as it is recorded. */
+/** The recorded result of a command. */
 interface Deed {
   readonly command: string
   readonly code: number
@@ -29,8 +29,8 @@ const home = join(dirname(fileURLToPath(import.meta.url)), '..')
 const recording = process.env['CONFORMANCE_RECORD'] === '1'
 
 /**
- * The servers that real clients are tried on: the embedded one and, where its programs are at hand, the real one.
- * CONFORMANCE_TARGET chooses one.
+ * Returns the servers on which clients are tested: the embedded one and, if its programs are available, the real
+ * one. CONFORMANCE_TARGET selects one.
  */
 export function targets(): string[] {
   const chosen = process.env['CONFORMANCE_TARGET']
@@ -39,7 +39,7 @@ export function targets(): string[] {
   return real.every(isBuilt) ? ['embedded', 'oracle'] : ['embedded']
 }
 
-/** The path of a program, or why there is none: then a test says so and is skipped. */
+/** Returns the path of a program, or the reason why it is unavailable. In that case the test is skipped. */
 export async function obtain(name: Program): Promise<{ path: string } | { missing: string }> {
   try {
     return { path: await program(name) }
@@ -49,20 +49,21 @@ export async function obtain(name: Program): Promise<{ path: string } | { missin
   }
 }
 
+/** Options of sessions. */
 export interface SessionsOptions {
-  /** The folder of fixtures that commands run in; each session has its own copy. */
+  /** The folder of fixtures in which commands run. Each session gets a copy. */
   readonly fixtures: string
-  /** The client, and whatever else the commands call. */
+  /** The client, and other programs that the commands call. */
   readonly programs: readonly Program[]
-  /** Commands that set the scene for all sessions. */
+  /** Setup commands for all sessions. */
   readonly scene?: Session
-  /** How many sessions run at a time. */
+  /** The number of concurrent sessions. */
   readonly concurrency?: number
 }
 
 /**
- * Runs sessions on every server and compares what the commands print with what they printed on the real
- * kube-apiserver (CONFORMANCE_RECORD=1 with CONFORMANCE_TARGET=oracle records). `$NS` is the session's namespace.
+ * Runs sessions on every server and compares the output of the commands with that on the real kube-apiserver
+ * (CONFORMANCE_RECORD=1 with CONFORMANCE_TARGET=oracle records). `$NS` is the namespace of the session.
  */
 export async function sessions(
   area: string,
@@ -100,14 +101,14 @@ export async function sessions(
   }
 }
 
-// Every namespace gets an account and a certificate, but a moment later: whoever lists too early would miss them.
+// The server creates an account and a certificate in every namespace with a delay. An early list would miss them.
 const MAKES_NAMESPACE = /^(?!.*--dry-run).*create.namespace/
 const FURNISHED = 'kubectl get -n $NS configmap/kube-root-ca.crt serviceaccount/default'
 
-/** A command that is run until it succeeds. */
+/** Returns a command that repeats until it succeeds. */
 const again = (command: string): string => `until ${command}; do sleep 0.2; done >/dev/null 2>&1`
 
-/** Runs the commands of a session one after the other in a folder of their own. */
+/** Runs the commands of a session in order, in a separate folder. */
 async function play(
   target: Target,
   name: string,
@@ -156,7 +157,7 @@ function compare(expected: readonly Deed[], actual: readonly Deed[]): void {
   if (complaints.length > 0) throw new Error(`not as on the real server:\n${complaints.join('\n')}`)
 }
 
-/** What must go and what must come, without the lines that both begin and end with. */
+/** Returns the removed and added lines, without the common lines at the start and the end. */
 function lineDifferences(expected: string, actual: string): string[] {
   if (expected === actual) return []
   const [a, b] = [expected.split('\n'), actual.split('\n')]

@@ -15,7 +15,7 @@ const rule = (resources: string[], verbs: string[], more: object = {}) => ({
 const roleRef = (kind: string, name: string) => ({ apiGroup: GROUP, kind, name })
 const user = (name: string) => ({ kind: 'User', apiGroup: GROUP, name })
 
-/** The administrator, acting as somebody else. */
+/** Returns headers with which the administrator impersonates a user. */
 const as = (name: string, ...groups: string[]): Record<string, string> => ({
   'impersonate-user': name,
   ...(groups[0] ? { 'impersonate-group': groups[0] } : {}),
@@ -34,7 +34,7 @@ async function grant(t: Case, namespace: string, who: string, rules: Loose[]): P
   })
 }
 
-/** Waits until the authorizer has seen what was just granted. */
+/** Waits until the authorizer has seen a new grant. */
 async function allowed(
   t: Case,
   headers: Record<string, string>,
@@ -71,7 +71,7 @@ conformance('access', {
     const show = ['x-content-type-options']
     await t.get(all, { headers: as('alice'), show })
     await t.get('/nope', { headers: as('alice'), show })
-    // Who may get a path may not ask for its head.
+    // Permission to GET a path does not include HEAD.
     await t.ask('HEAD', '/openapi/v3', { headers: as('alice'), show })
     await t.get(`${all}?limit=1&pretty=<b>`, { headers: { 'impersonate-group': 'g' }, show })
   },

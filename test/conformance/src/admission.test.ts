@@ -24,7 +24,7 @@ interface Scene {
   readonly all: string
 }
 
-/** A webhook for the config maps of the case's own namespace, registered and known to be asked. */
+/** Registers a webhook for the ConfigMaps in the namespace of the case, and waits until the server calls it. */
 async function hooked(
   t: Case,
   kind: 'Validating' | 'Mutating',
@@ -37,7 +37,7 @@ async function hooked(
     return typeof response === 'number' || response.raw ? (response.raw ?? response) : review(body, response)
   })
   const ns = await t.namespace()
-  // Every namespace gets this one, and the webhook would be asked about it.
+  // The server creates this ConfigMap in every namespace, and would call the webhook for it.
   await t.until(`${configMapsIn(ns)}/kube-root-ca.crt`, ({ status }) => status === 200)
   await t.must('PATCH', `/api/v1/namespaces/${ns}`, {
     type: 'application/merge-patch+json',
@@ -69,7 +69,7 @@ async function hooked(
   return { hook, all }
 }
 
-/** Waits until a create of the name `probe` is refused: the configuration is in force. */
+/** Waits until a create of the name `probe` is rejected, which means that the configuration is in effect. */
 async function probed(t: Case, all: string, labels: Record<string, string> = {}): Promise<void> {
   const deadline = Date.now() + 120_000
   for (;;) {
@@ -84,7 +84,7 @@ async function probed(t: Case, all: string, labels: Record<string, string> = {})
 
 const brief = (body: Loose) => (body.kind === 'Status' ? body : { data: body.data, labels: body.metadata.labels })
 
-/** A policy bound to the case's own namespace. */
+/** Creates a policy with a binding to the namespace of the case. */
 async function policed(t: Case, spec: Loose, binding: Loose = {}): Promise<string> {
   const ns = await t.namespace()
   await t.must('PATCH', `/api/v1/namespaces/${ns}`, {
@@ -175,7 +175,7 @@ conformance('admission', {
     const { all } = await hooked(t, 'Validating', () => 500, { failurePolicy: 'Ignore' })
     await t.post(all, configMap('a', { k: 'v' }), { pick: brief })
   },
-  // As test environments register theirs: no authority, and an address put together with a slash too many.
+  // Test environments register webhooks like this: without a CA bundle, and with a duplicate slash in the URL.
   "validating: a webhook's own certificate is trusted, and its path is cleaned": async (t) => {
     const { hook, all } = await hooked(
       t,
@@ -384,7 +384,8 @@ conformance('admission', {
     await t.post(all, configMap('a', { k: 'v' }))
   },
   'policy: parameters': async (t) => {
-    // A kind of its own: the real server's watch of parameters does not always come back for a kind it has let go.
+    // A new kind: the watch of the real server for parameters does not always recover for a kind that it has
+    // dropped.
     const limits = await define(t, {
       scope: 'Cluster',
       plural: 'limits',

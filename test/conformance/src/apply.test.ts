@@ -5,7 +5,7 @@ import { conformance } from './harness/suite.js'
 
 const scene = async (t: Case) => `${configMapsIn(await t.namespace())}/a`
 
-/** Times are the server's; the order of managers is part of the answer. */
+/** Timestamps depend on the server. The order of managers is part of the response. */
 conformance(
   'apply',
   {
@@ -134,7 +134,7 @@ conformance(
       await t.apply(one, 'alice', configMap('a', {}, { managedFields: [{ manager: 'x' }] }))
       await t.apply(one, 'alice', configMap('a', {}, { namespace: 'other' }))
       await t.apply(one, 'alice', { apiVersion: 'v1', kind: 'ConfigMap' })
-      // What is wrong with the YAML is told in the words of whichever library reads it.
+      // The messages for invalid YAML depend on the YAML library.
       await t.apply(one, 'alice', 'a: [', { pick: ({ reason, code }) => ({ reason, code }) })
       await t.apply(one, 'alice', '')
       await t.apply(one, 'alice', { ...configMap('a'), nonsense: 1 })

@@ -7,7 +7,7 @@ const rule = (text: string, more: object = {}) => ({ rule: text, ...more })
 const outcome = (body: Loose): Loose =>
   body.kind === 'Status' ? { message: body.message, causes: body.details?.causes } : 'accepted'
 
-/** A rule on `spec` with the properties that it needs, and specs to try as dry-run creates. */
+/** A rule on `spec` with its properties, and specs to try as dry-run creates. */
 interface Table {
   readonly properties: Record<string, Loose>
   readonly rules: readonly object[]
@@ -370,7 +370,7 @@ for (const [name, { properties, rules, specs }] of Object.entries(tables)) {
   }
 }
 
-/** Rules on `spec` that the CRD is refused for, or accepted with. */
+/** Rules on `spec` with which the CRD is rejected or accepted. */
 const written: Record<string, { properties?: Record<string, Loose>; spec?: object; rules: readonly object[] }> = {
   'does not parse': { rules: [rule('self.a >')] },
   'is empty': { rules: [rule('')] },

@@ -5,10 +5,13 @@ import { configMap, configMapsIn } from './harness/kinds.js'
 import { conformance } from './harness/suite.js'
 import { serveWebhook } from './harness/webhook.js'
 
-/** Few enough for the real server, whose writers race without an order: at 60 it needs more than its 34 s on a slow machine. */
+/**
+ * A low limit for the real server, whose concurrent writers race: with 60 it exceeds its timeout of 34 s on a slow
+ * machine.
+ */
 const AT_ONCE = 15
 
-/** Sends the requests, so many at a time, and shows how often each status was answered. */
+/** Sends the requests with limited concurrency, and shows the number of responses by status. */
 async function flood(t: Case, what: string, count: number, send: (i: number) => [string, string, AskOptions]) {
   const statuses: Record<string, number> = {}
   let next = 0

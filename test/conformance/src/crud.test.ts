@@ -343,7 +343,7 @@ conformance('crud', {
     const spec =
       '{"big":9223372036854775807,"negative":-9223372036854775808,"odd":9007199254740993,"half":0.5,"one":1.0,"exp":1e3,"tiny":1e-7}'
     const body = `{"apiVersion":"${widgets.group}/v1","kind":"Widget","metadata":{"name":"a"},"spec":${spec}}`
-    // Numbers as they are written, since JavaScript would read them less exactly than they were sent.
+    // Numbers as text, because JavaScript would lose precision.
     const numbers = (text: string) =>
       Object.fromEntries(
         [...text.matchAll(/"(big|negative|odd|half|one|exp|tiny)":([^,}]+)/g)].map(([, key, n]) => [key, n]),
@@ -371,5 +371,5 @@ conformance('crud', {
   },
 })
 
-// Entries instead of an object: an assignment to __proto__ in the test itself would hide what came.
+// Entries instead of an object: an assignment to __proto__ in the test would hide the received value.
 const specEntries = (body: { spec: object }) => Object.entries(body.spec).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -8,7 +8,7 @@ const spec = (properties: Record<string, Loose>, more: object = {}) => ({
 })
 const specOf = (body: Loose) => (body.kind === 'Status' ? body : (body.spec ?? null))
 
-/** Changes the schema of a registered CRD and waits until it is in force. */
+/** Changes the schema of a registered CRD and waits until it is in effect. */
 async function reschema(
   t: Case,
   widgets: Definition,

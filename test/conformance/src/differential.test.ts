@@ -7,19 +7,19 @@ import { configMap, configMapsIn } from './harness/kinds.js'
 import { Pair } from './harness/pair.js'
 
 /**
- * What nobody thought of: random requests to both servers at once, which must give the same answers. A failure prints
- * its seed; DIFFERENTIAL_SEED repeats it, DIFFERENTIAL_RUNS asks for more.
+ * Sends random requests to both servers, which must return the same responses. A failure prints its seed.
+ * DIFFERENTIAL_SEED repeats it, and DIFFERENTIAL_RUNS sets the number of runs.
  */
 const numRuns = Number(process.env['DIFFERENTIAL_RUNS'] ?? 8)
 const seed = process.env['DIFFERENTIAL_SEED'] ? Number(process.env['DIFFERENTIAL_SEED']) : undefined
 
-// --- objects of a rich schema under many hands
+// --- objects of a rich schema with many managers
 
 const name = fc.constantFrom('a', 'b', 'c')
 const text = fc.constantFrom('', 'x', 'y', 'long text')
 const list = <T>(item: fc.Arbitrary<T>) => fc.array(item, { maxLength: 3 })
 const some = <T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(shape, { requiredKeys: [] })
-// Maps that are not empty: of an empty one the real server makes null when their manager had filled them before.
+// Non-empty maps: the real server turns an empty one into null if its manager had set entries before.
 const spec = some<Record<string, Loose>>({
   size: fc.integer({ min: -1, max: 5 }),
   tags: fc.uniqueArray(name, { minLength: 1, maxLength: 3 }),
@@ -212,7 +212,7 @@ const bodyText = fc
     return whole.slice(0, cut) + piece + whole.slice(cut + (at > 100 ? 1 : 0))
   })
 
-// --- what is written in JSON and YAML
+// --- JSON and YAML text
 
 const digits = (min: number, max: number) =>
   fc.array(fc.constantFrom(...'0123456789'), { minLength: min, maxLength: max }).map((each) => each.join(''))
@@ -282,7 +282,7 @@ const stringText = fc
 
 // --- strategic merge patches
 
-// Directives that contradict each other are left out: Go applies them in random order.
+// Contradictory directives are left out: Go applies them in random order.
 const item = fc.record(
   { name, namespace: text, $patch: fc.option(fc.constant('delete'), { nil: undefined }) },
   { requiredKeys: ['name'] },

@@ -4,7 +4,7 @@ import { conformance } from './harness/suite.js'
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
-/** What the embedded server has of the built-in kinds; the real one has more. */
+/** The built-in kinds of the embedded server. The real server has more. */
 const core =
   /^(namespaces|namespaces\/(status|finalize)|secrets|configmaps|events|serviceaccounts|serviceaccounts\/token)$/
 
@@ -222,7 +222,7 @@ conformance('discovery', {
   '/metrics/slis tells how health was': async (t) => {
     await t.quiet('GET', '/livez')
     const { status, headers, text } = await t.quiet('GET', '/metrics/slis')
-    // Whether the real server tells there when it started depends on which of its two registries comes first.
+    // Whether the real server reports its start time there depends on the order of its two registries.
     const ours = /^# \w+ kubernetes_healthchecks?(_total)? |^kubernetes_healthcheck\{name="ping",type="livez"/
     const ping = text.split('\n').filter((line) => ours.test(line))
     const counted = /^kubernetes_healthchecks_total\{name="etcd",status="success",type="livez"\} [1-9]/m.test(text)

@@ -6,8 +6,8 @@ import type { Answer, Loose } from './harness/http.js'
 import { Pair } from './harness/pair.js'
 
 /**
- * Manifests with random faults, sent to both servers: what is refused, and for which reason, must be the same; with
- * DIFFERENTIAL_WORDS=1 the words too. Seeds and runs are chosen as in the differential tests.
+ * Sends manifests with random faults to both servers. Rejections and their reasons must be equal, and with
+ * DIFFERENTIAL_WORDS=1 the messages too. Seeds and runs are set as in the differential tests.
  */
 const words = process.env['DIFFERENTIAL_WORDS'] === '1'
 const numRuns = Number(process.env['DIFFERENTIAL_RUNS'] ?? 8)
@@ -181,7 +181,7 @@ const odd = fc.constantFrom<Loose>(
   [{}],
   '2020-01-01T00:00:00Z',
 )
-/** A fault: somewhere in the manifest (by a number that chooses), something is removed, replaced or added. */
+/** A fault: a number selects a place in the manifest where a value is removed, replaced or added. */
 const fault = fc.record({
   at: fc.nat(1_000),
   how: fc.constantFrom('remove', 'replace', 'replace', 'replace', 'add'),

@@ -27,7 +27,7 @@ const version = {
   subresources: { status: {}, scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } },
   selectableFields: [{ jsonPath: '.spec.e' }],
 }
-/** How the real server names a group in a definition: the dots of the group turned round. */
+/** Returns the definition name of the real server, which reverses the labels of the group. */
 const definitionName = (group: string, kind: string) => `${group.split('.').reverse().join('.')}.v1.${kind}`
 const verbs = (path: Loose) =>
   Object.keys(path)
@@ -36,7 +36,7 @@ const verbs = (path: Loose) =>
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 const sharedKinds = ['DeleteOptions', 'ListMeta', 'ObjectMeta', 'Patch', 'Status', 'WatchEvent']
-/** Which of the kinds that all groups share a document has, and which of these groups they name as theirs. */
+/** Returns the shared kinds of a document, each with the given groups that its schema lists. */
 const shared = (schemas: Loose, ...groups: string[]) =>
   Object.fromEntries(
     sharedKinds.map((kind) => {
@@ -46,7 +46,7 @@ const shared = (schemas: Loose, ...groups: string[]) =>
     }),
   )
 
-/** What can be done at paths that have these words in them, and where its parameters are said. */
+/** Returns the operations of paths that contain the words, and where their parameters are defined. */
 function operations(paths: Loose, words: string): Loose {
   const names = (parameters: Loose[] | undefined) => parameters?.map(({ name }) => name).sort() ?? []
   const shown = (path: Loose) => ({
@@ -68,7 +68,7 @@ function operations(paths: Loose, words: string): Loose {
   return Object.fromEntries(wanted.sort().map((path) => [path, shown(paths[path])]))
 }
 
-/** The index is JSON, whatever its content type says. */
+/** Reads the index, which is JSON regardless of its content type. */
 const index = async (t: Case): Promise<Loose> => JSON.parse((await t.must('GET', '/openapi/v3')).text)
 
 conformance('openapi', {
@@ -230,7 +230,7 @@ conformance('openapi', {
       swagger: first.body.swagger,
       title: first.body.info.title,
     })
-    // Other cases change the document all the time: an ETag holds when it holds once.
+    // Other cases change the document continuously, so one match of the ETag suffices.
     let known = first
     for (let tries = 0; tries < 50 && known.status === 200; tries++) {
       known = await t.quiet('GET', '/openapi/v2', { headers: { 'if-none-match': String(known.headers['etag']) } })

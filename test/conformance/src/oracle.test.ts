@@ -8,8 +8,8 @@ import { Unavailable } from './oracle/binaries.js'
 import { type Oracle, startOracle } from './oracle/oracle.js'
 
 /**
- * The whole suite once more, on a real kube-apiserver with etcd: what was recorded must be what it says today. One
- * server for all areas; its programs are built when Go is here to build them, else every area says why it is skipped.
+ * Runs the whole suite on a real kube-apiserver with etcd, to verify that the recordings are current. All areas
+ * share one server. Its programs are built if Go is available, else every area is skipped with a reason.
  */
 const here = dirname(fileURLToPath(import.meta.url))
 const areas = readdirSync(here)
@@ -44,7 +44,7 @@ describe('on the real kube-apiserver', { skip: process.env['CONFORMANCE_TARGET']
   }
 })
 
-/** Of a TAP report, the cases that failed and why. */
+/** Returns the failed cases of a TAP report with their reasons. */
 function failures(report: string): string {
   const blocks = report.split(/^(?= {4}(?:not ok|ok|# Subtest))/m)
   return blocks

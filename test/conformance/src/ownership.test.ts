@@ -7,7 +7,7 @@ const scene = async (t: Case) => `${configMapsIn(await t.namespace())}/a`
 const merge = (t: Case, path: string, fieldManager: string, body: object) =>
   t.mergePatch(path, body, { query: { fieldManager } })
 
-/** Finer points of who owns which field, beside the area of plain applies. */
+/** Details of field ownership beyond simple applies. */
 conformance(
   'ownership',
   {

@@ -8,7 +8,7 @@ const MINE = { labelSelector: 'mine' }
 
 async function many(t: Case, count: number): Promise<string> {
   const all = configMapsIn(await t.namespace())
-  // Every namespace gets this one; where a page ends depends on whether it is there yet.
+  // The server creates this ConfigMap in every namespace. The end of a page depends on it.
   await t.until(`${all}/kube-root-ca.crt`, ({ status }) => status === 200)
   for (let i = 0; i < count; i++) {
     await t.must('POST', all, {
@@ -112,7 +112,7 @@ conformance('paging', {
     const all = await many(t, 2)
     const { resourceVersion } = (await t.quiet('GET', all, { query: MINE })).body.metadata
     await t.must('DELETE', `${all}/cm-0`)
-    // What may be older is answered by a cache, which learns of the delete a moment later.
+    // Reads with resourceVersion=0 come from a cache, which sees the delete with a delay.
     await t.until(`${all}?resourceVersion=0&labelSelector=mine`, ({ body }) => body.items.length === 1)
     await t
       .get(all, {
@@ -200,7 +200,7 @@ conformance('paging', {
   },
 })
 
-/** The revision in the path of the last step differs from run to run. */
+/** Removes the revision in the path of the last step, which differs between runs. */
 function hideRevision(t: Case): void {
   const last = t.steps.pop()!
   t.steps.push({ ...last, step: last.step.replace(/resourceVersion=\d+/, 'resourceVersion=N') })

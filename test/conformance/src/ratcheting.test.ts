@@ -6,7 +6,7 @@ import { conformance } from './harness/suite.js'
 const outcome = (body: Loose): Loose =>
   body.kind === 'Status' ? { message: body.message, causes: body.details?.causes } : body.spec
 
-/** A value that a stricter schema would refuse, and what may still be done to the object that has it. */
+/** A value that a stricter schema would reject, and the permitted operations on the object with that value. */
 interface Ratchet {
   readonly x: Loose
   readonly value: Loose
@@ -178,7 +178,7 @@ const ratchets: Record<string, Ratchet> = {
   },
 }
 
-/** The same keyword-free shape, for the time before the schema got stricter. */
+/** Returns the schema without its validation keywords, for the time before it becomes stricter. */
 const loosen = (x: Loose): Loose => {
   const { type, items, additionalProperties, properties } = x
   return {

@@ -6,7 +6,7 @@ import { conformance } from './harness/suite.js'
 const schema = { openAPIV3Schema: { type: 'object' } }
 const version = (name: string, more: object = {}) => ({ name, served: true, storage: name === 'v1', schema, ...more })
 
-/** Tries manifests that must be refused; none of them is kept. */
+/** Sends manifests that must be rejected. An accepted one is deleted. */
 async function refuse(t: Case, changes: readonly ((crd: Loose) => void)[]): Promise<void> {
   for (const change of changes) {
     const { crd } = definition(t)
@@ -39,7 +39,7 @@ conformance('registration', {
       const metadata = {
         annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/kubernetes/pull/1' },
       }
-      // A version of its own: on the real server the version of a CRD shows up in the discovery of the group.
+      // A unique version: the real server shows the version of a CRD in the discovery of the group.
       const versions = [version('v9', { storage: true })]
       const plural = `x${t.id}`
       const made = definition(t, {

@@ -4,7 +4,7 @@ import { type Definition, define } from './harness/crd.js'
 import type { Loose } from './harness/http.js'
 import { conformance } from './harness/suite.js'
 
-/** A kind with `/scale`, and one object of it. */
+/** Defines a kind with `/scale`, and creates one object of it. */
 async function scaled(t: Case): Promise<Definition & { readonly own: string }> {
   const replicas = { type: 'object', properties: { replicas: { type: 'integer' } } }
   const widgets = await define(t, {
@@ -20,7 +20,7 @@ async function scaled(t: Case): Promise<Definition & { readonly own: string }> {
 
 const REVIEWS = '/apis/authorization.k8s.io/v1'
 
-/** Every kind of review with a mark of the case: the token, user, name or namespace that is asked about. */
+/** Returns every kind of review with a mark of the case: the token, user, name or namespace. */
 function reviewKinds(t: Case, namespace: string): readonly Loose[] {
   const user = `user-${t.id}`
   const resourceAttributes = { verb: 'get', resource: 'pods', name: user }
@@ -291,13 +291,16 @@ conformance('reviewed', {
   },
 })
 
-/** The expression that is true of the case's own reviews of a kind. */
+/** Returns an expression that is true for the reviews of the case. */
 const ownReview =
   (t: Case) =>
   ({ mark }: Loose) =>
     `${mark}.orValue('') == 'user-${t.id}'`
 
-/** Without a granted review's reason, which is the server's own text, and without printed metadata, whose order differs. */
+/**
+ * Removes the reason of a granted review, which is specific to the server, and printed metadata, whose order
+ * differs.
+ */
 function withoutReason(body: Loose): Loose {
   if (body.kind !== 'Status') return body.status ? { ...body, status: { ...body.status, reason: undefined } } : body
   const text = JSON.stringify(body)

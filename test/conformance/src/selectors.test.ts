@@ -100,7 +100,7 @@ conformance('selectors', {
   },
   'field selectors that make no sense': async (t) => {
     const all = await labelled(t)
-    // One of them selects all there are, and this one comes by itself.
+    // One of the selectors matches all objects, including this one of the server.
     await t.until(`${all}/kube-root-ca.crt`, ({ status }) => status === 200)
     const selectors = [
       'data.k=v',

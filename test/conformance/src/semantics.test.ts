@@ -8,7 +8,7 @@ interface Kind {
   object(name: string, metadata?: object): Loose
 }
 
-/** A built-in kind and a custom one: both must behave alike, or differ as they do on the real server. */
+/** Returns a built-in and a custom kind. Both must behave alike, or differ as on the real server. */
 async function kinds(t: Case): Promise<Kind[]> {
   const ns = await t.namespace()
   const widgets = await define(t)
@@ -27,7 +27,7 @@ async function kinds(t: Case): Promise<Kind[]> {
 const owners = (body: Loose) =>
   body.kind === 'Status' ? body : (body.metadata.managedFields ?? []).map(({ time: _, ...entry }: Loose) => entry)
 
-/** No server serves this kind, so that garbage collection leaves its dependents alone. */
+/** Returns an owner reference. No server serves this kind, so that garbage collection ignores its dependents. */
 const owner = (name: string) => ({
   apiVersion: 'unserved.example.com/v1',
   kind: 'Owner',

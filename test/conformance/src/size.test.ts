@@ -5,7 +5,10 @@ import { conformance } from './harness/suite.js'
 
 const text = (kilobytes: number) => 'x'.repeat(kilobytes * 1024)
 
-/** Of an object only how large it is; of a refusal all but the number of bytes, which depends on the length of names. */
+/**
+ * Reduces an object to its size. For a rejection, removes the number of bytes, which depends on the length of
+ * names.
+ */
 const pick = (body: Loose) =>
   body.kind === 'Status'
     ? withoutNumbers(body)

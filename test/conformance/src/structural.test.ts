@@ -3,7 +3,7 @@ import { CRDS, definition } from './harness/crd.js'
 import type { Loose } from './harness/http.js'
 import { conformance } from './harness/suite.js'
 
-/** Schemas of the field `spec.x` and what the server says of the CRD; dry runs, so nothing is kept. */
+/** Schemas of the field `spec.x`, to compare the responses for the CRD. Dry runs, so nothing is stored. */
 const properties: Record<string, Record<string, Loose>> = {
   types: {
     'type is missing': {},

@@ -8,7 +8,7 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 const PARTIAL_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
-/** Ages differ from run to run by a second. */
+/** Removes ages, which differ between runs. */
 const withoutAges = (body: Loose): Loose => {
   const at = body.columnDefinitions?.map((column: Loose) => column.name).indexOf('Age') ?? -1
   if (!body.rows || at < 0) return body
@@ -46,7 +46,7 @@ const values = {
   l: ['x', 'y'],
   c: [{ type: 'Ready', status: 'True' }],
 }
-/** Years since 2020 grow; the cell is compared by its shape. */
+/** Reduces a cell to its format, because the years since 2020 increase. */
 const withoutDates = (body: Loose): Loose => {
   const aged = withoutAges(body)
   return aged.rows

@@ -3,7 +3,7 @@ import { CRDS, define } from './harness/crd.js'
 import type { Loose } from './harness/http.js'
 import { conformance } from './harness/suite.js'
 
-/** Schemas of `spec.x` with values to try; every value is a dry-run create. */
+/** Schemas of `spec.x` with values to try. Every value is a dry-run create. */
 const tables: Record<string, { x: Loose; values: readonly Loose[] }> = {
   'type string': { x: { type: 'string' }, values: ['', 5, true, [], {}, null] },
   'type integer': { x: { type: 'integer' }, values: [1, 0, -1, 1.0, 1.5, '1', true, null] },

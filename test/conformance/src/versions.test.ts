@@ -18,7 +18,7 @@ const version = (name: string, more: object = {}) => ({
   ...more,
 })
 
-/** Converts by renaming `spec.v1` to `spec.v2` and back, as a webhook would. */
+/** Converts by renaming `spec.v1` to `spec.v2` and back, like a webhook. */
 const convert = (review: Loose, change: (object: Loose) => Loose = (object) => object): Loose => ({
   apiVersion: review.apiVersion,
   kind: review.kind,
@@ -50,7 +50,7 @@ async function withWebhook(
   return { widgets, requests }
 }
 
-/** Reads the object in v2 after a write in v1, so that nothing converted before can answer. */
+/** Reads the object in v2 after a write in v1, so that no cached conversion is returned. */
 function reader(t: Case, widgets: Definition, namespace: string): () => Promise<void> {
   let count = 0
   return async () => {

@@ -13,7 +13,7 @@ async function scene(t: Case): Promise<{ all: string; revision: string }> {
   return { all, revision: (await t.must('GET', all)).body.metadata.resourceVersion }
 }
 
-/** A bookmark's revision moves with whatever else happens on the server. */
+/** Removes the revisions of bookmarks, which change with other writes on the server. */
 const withoutBookmarks = (events: readonly WatchEvent[]) =>
   events.map((event) => (event.type === 'BOOKMARK' ? { type: event.type, object: bookmark(event) } : event))
 const bookmark = ({ object }: WatchEvent) => ({
@@ -142,7 +142,7 @@ conformance('watch', {
   },
   'timeoutSeconds ends the watch': async (t) => {
     const { all, revision } = await scene(t)
-    // Made before: on a slow machine the watch would be over by then.
+    // Created first: on a slow machine the watch would end before the creation.
     await t.must('POST', all, { body: mine('a') })
     const watch = await t.watch(all, { resourceVersion: revision, timeoutSeconds: 2, ...MINE })
     t.see('events', brief(await watch.rest()))
@@ -190,7 +190,7 @@ conformance('watch', {
     t.see('initial', brief(events.slice(0, -1)).sort())
     t.see('bookmark', withoutBookmarks(events.slice(-1)))
     await t.must('POST', all, { body: mine('c') })
-    // Now and then there is another bookmark.
+    // The server may send further bookmarks.
     const then = await watch.until(({ type }) => type !== 'BOOKMARK')
     t.see('then', brief(then.slice(-1)))
   },
@@ -329,7 +329,7 @@ conformance('watch', {
       type: 'application/merge-patch+json',
       body: { metadata: { labels: { new: 'yes' } } },
     })
-    // An end would come about now.
+    // An unwanted end would occur within this time.
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     await t.must('POST', widgets.path(), { body: widgets.object('a') })
     t.see('afterwards', brief(await watch.take(1)))

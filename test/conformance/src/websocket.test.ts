@@ -4,7 +4,7 @@ import { configMap, configMapsIn } from './harness/kinds.js'
 import { conformance } from './harness/suite.js'
 import { CLOSE, type Frame, type Handshake, PING, RawWebSocket, TEXT } from './harness/websocket.js'
 
-// Java's common client and browsers watch by WebSocket.
+// The common Java client and browsers watch by WebSocket.
 
 const MINE = 'watch=true&labelSelector=mine'
 const mine = (name: string) => configMap(name, { n: '1' }, { labels: { mine: 'yes' } })
@@ -21,7 +21,7 @@ async function dial(t: Case, path: string, handshake?: Handshake, as: Http = t.a
   return socket
 }
 
-/** A message ends with a line's end, as it does without WebSocket. */
+/** Returns the message of a frame. It ends with a newline, as without WebSocket. */
 const told = (frame: Frame | undefined) =>
   frame && {
     opcode: frame.opcode,
@@ -116,7 +116,7 @@ conformance('websocket', {
     }
     for (const [what, offered] of Object.entries(answers)) {
       const socket = await dial(t, `${all}?${MINE}`, { 'sec-websocket-protocol': offered }, nobody)
-      // The account may not watch; that it is known is what matters.
+      // The account may not watch. The case only tests that it is authenticated.
       t.see(what, (await socket.head())[0])
     }
   },

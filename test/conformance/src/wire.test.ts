@@ -12,7 +12,7 @@ const YAML = 'application/yaml'
 
 type Field = readonly [number, string | Uint8Array | number | readonly Field[]]
 
-/** A protobuf message of fields that are strings, bytes, numbers or messages. */
+/** Encodes a protobuf message of fields that are strings, bytes, numbers or messages. */
 function message(fields: readonly Field[]): Buffer {
   return Buffer.concat(
     fields.flatMap(([number, value]) => {
@@ -36,7 +36,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** The envelope in which Kubernetes sends protobuf. */
+/** Encodes the protobuf envelope of Kubernetes. */
 const envelope = (apiVersion: string, kind: string, fields: readonly Field[]): Buffer =>
   Buffer.concat([
     Buffer.from('k8s\0'),

@@ -5,7 +5,7 @@ import { serveWebhook, type Webhook } from './webhook.js'
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
 const PATIENCE_MS = 120_000
 
-/** Rules for all operations on these resources. */
+/** Returns rules for all operations on these resources. */
 export const rulesFor = (group: string, ...resources: string[]): Loose => ({
   apiGroups: [group],
   apiVersions: ['v1'],
@@ -13,19 +13,20 @@ export const rulesFor = (group: string, ...resources: string[]): Loose => ({
   resources,
 })
 
+/** Options of `reviewed`. */
 export interface Reviewed {
   readonly rules: Loose
   /** Limits the webhook to the objects of the case. */
   readonly narrow?: Loose
-  /** A request that the webhook reviews, without effect on the case. */
+  /** Sends a request that the webhook reviews, without effect on the case. */
   readonly probe: () => Promise<unknown>
-  /** The JSON patch that a mutating webhook returns for the request under review. Without it the webhook validates. */
+  /** Returns the JSON patch of a mutating webhook for the request under review. Without it the webhook validates. */
   readonly patch?: (request: Loose) => Loose[] | undefined
-  /** Whether the webhook admits. It does when absent. */
+  /** Whether the webhook admits. Defaults to true. */
   readonly allowed?: boolean
 }
 
-/** A webhook that reviews the requests of the case. Resolves when it is called. */
+/** Registers a webhook that reviews the requests of the case. Resolves when the server calls it. */
 export async function reviewed(t: Case, options: Reviewed): Promise<Webhook> {
   const { rules, narrow = {}, probe, patch, allowed = true } = options
   const hook = await serveWebhook(t, ({ apiVersion, kind, request }) => {
@@ -57,7 +58,7 @@ export async function reviewed(t: Case, options: Reviewed): Promise<Webhook> {
   return hook
 }
 
-/** The requests of reviews, with only the facts of their objects that the case is about. */
+/** Returns the reviewed requests, reduced to the relevant facts of their objects. */
 export const seen = (hook: Webhook, fact: (object: Loose) => Loose): Loose =>
   hook.requests.map(({ request: { uid: _, userInfo, object, oldObject, ...rest } }) => ({
     ...rest,
@@ -66,16 +67,17 @@ export const seen = (hook: Webhook, fact: (object: Loose) => Loose): Loose =>
     oldObject: oldObject && fact(oldObject),
   }))
 
+/** Options of `policed`. */
 export interface Policed {
   readonly rules: Loose
   readonly conditions?: Loose[]
   readonly expression: string
   readonly messageExpression?: string
-  /** Sends a request that the policy denies, and returns the status of the answer. */
+  /** Sends a request that the policy denies, and returns the status of the response. */
   readonly probe: () => Promise<{ readonly status: number }>
 }
 
-/** A policy with a binding. Resolves when it denies. */
+/** Creates a policy with a binding. Resolves when it denies. */
 export async function policed(t: Case, { rules, conditions = [], probe, ...validation }: Policed): Promise<void> {
   const name = `policed-${t.id}`
   const create = async (resource: string, spec: Loose) => {

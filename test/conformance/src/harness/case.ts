@@ -4,7 +4,7 @@ import { Normalizer } from './normalize.js'
 import type { Target } from './target.js'
 import { Watch, type WatchEvent } from './watch.js'
 
-/** One step of a case as it is compared: what was asked, and what came back. */
+/** A compared step of a case: a request and its response. */
 export interface Step {
   readonly step: string
   readonly status?: number
@@ -12,6 +12,7 @@ export interface Step {
   readonly body?: Loose
 }
 
+/** Options of a request. */
 export interface AskOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -19,28 +20,33 @@ export interface AskOptions {
   /** Shorthand for the Content-Type. */
   readonly type?: string
   readonly accept?: string
-  /** Response headers to compare beside the content type and warnings. */
+  /** Response headers to compare in addition to the content type and warnings. */
   readonly show?: readonly string[]
-  /** Reduces the body to what the case is about, before it is compared. */
+  /** Reduces the body to its relevant part before the comparison. */
   readonly pick?: (body: Loose, answer: Answer) => Loose
   readonly as?: Http
 }
 
+/** Options of a case. */
 export interface CaseOptions {
-  /** Instead of a random one, for a case that runs on two servers. */
+  /** A fixed id instead of a random one, for a case that runs on two servers. */
   readonly id?: string
-  /** Compare managedFields too; they are left out otherwise since most cases are not about them. */
+  /** Compares managedFields too. They are left out by default. */
   readonly managedFields?: boolean
 }
 
+/** The content type of a JSON patch. */
 export const JSON_PATCH = 'application/json-patch+json'
+/** The content type of a JSON merge patch. */
 export const MERGE_PATCH = 'application/merge-patch+json'
+/** The content type of a strategic merge patch. */
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
+/** The content type of a server-side apply patch. */
 export const APPLY_PATCH = 'application/apply-patch+yaml'
 
-/** What a case has at hand: requests that are compared with the recorded answers, and quiet ones to set the scene. */
+/** The API of a test case: requests whose responses are compared with the recording, and requests for the setup. */
 export class Case {
-  /** Random, unlike that of any other case: names made of it collide with nobody's. */
+  /** A random id. Names that contain it are unique among all cases. */
   readonly id: string
   readonly steps: Step[] = []
   readonly normalizer: Normalizer
@@ -58,7 +64,7 @@ export class Case {
     return this.target.admin
   }
 
-  /** Sends a request; its answer is part of what is compared. */
+  /** Sends a request whose response is compared. */
   async ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
     const answer = await this.quiet(method, path, options)
     const { as: _, query = {}, pick, show = [], ...rest } = options
@@ -94,26 +100,26 @@ export class Case {
       body,
     })
 
-  /** Sends a request that only sets the scene: its answer is not compared. */
+  /** Sends a request for the setup. Its response is not compared. */
   quiet(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
     const { body, headers = {}, query = {}, type, accept, as = this.admin } = options
     const all = { ...headers, ...(type ? { 'content-type': type } : {}), ...(accept ? { accept } : {}) }
     return as.send({ method, path: path + queryOf(query), body, headers: all })
   }
 
-  /** Like `quiet`, for a scene that must succeed. */
+  /** Like `quiet`, for a request that must succeed. */
   async must(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
     const answer = await this.quiet(method, path, options)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 800)}`)
     return answer
   }
 
-  /** Adds something computed by the case to what is compared. */
+  /** Adds a computed value to the comparison. */
   see(step: string, value: Loose): void {
     this.steps.push({ step: step.replaceAll(this.id, 'ID'), body: this.normalizer.value(value) })
   }
 
-  /** Opens a watch; the events that the case takes from it are compared when it passes them to `see`. */
+  /** Opens a watch. Its events are compared when the case passes them to `see`. */
   async watch(path: string, query: AskOptions['query'] = {}, options: AskOptions = {}): Promise<Watch> {
     const { as = this.admin, headers = {}, accept } = options
     const all = accept ? { ...headers, accept } : headers
@@ -122,7 +128,7 @@ export class Case {
     return watch
   }
 
-  /** Asks again and again until `done` is true of the answer; fails after two minutes. */
+  /** Repeats a request until `done` returns true for the response. Fails after two minutes. */
   async until(path: string, done: (answer: Answer) => boolean, options: AskOptions = {}): Promise<Answer> {
     const deadline = Date.now() + 120_000
     for (let wait = 5; ; wait = Math.min(wait * 1.5, 250)) {
@@ -137,21 +143,21 @@ export class Case {
     }
   }
 
-  /** A namespace of this case's own. */
+  /** Creates a namespace for this case. */
   async namespace(suffix = ''): Promise<string> {
     const name = `ns-${this.id}${suffix}`
     await this.must('POST', '/api/v1/namespaces', { body: { metadata: { name } } })
     return name
   }
 
-  /** A client with other credentials, closed with the case. */
+  /** Returns a client with other credentials, which is closed with the case. */
   client(credentials: Credentials): Http {
     const http = this.admin.as(credentials)
     this.cleanup(() => http.close())
     return http
   }
 
-  /** Runs when the case is over, the last added first. */
+  /** Registers work for the end of the case. The last registered runs first. */
   cleanup(work: () => Promise<unknown> | unknown): void {
     this.#cleanups.push(work)
   }
@@ -161,9 +167,10 @@ export class Case {
   }
 }
 
+/** Returns a random id. */
 export const randomId = (): string => Array.from({ length: 9 }, () => 'bcdfghjkmnpqrstvwxz'[randomInt(19)]).join('')
 
-/** Events with only what tells them apart. */
+/** Reduces events to their distinguishing fields. */
 export const brief = (events: readonly WatchEvent[]): Loose =>
   events.map(({ type, object }) => `${type} ${object.metadata?.name ?? object.reason ?? object.kind}`)
 

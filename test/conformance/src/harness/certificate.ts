@@ -6,19 +6,17 @@ export interface Certificate {
   readonly key: string
 }
 
+/** Properties of a certificate. */
 export interface CertificateRequest {
   readonly commonName: string
   readonly organizations?: readonly string[]
-  /** 127.0.0.1 and localhost become subject alternative names. */
+  /** Adds 127.0.0.1 and localhost as subject alternative names. */
   readonly loopback?: boolean
-  /** Makes a certificate authority. */
+  /** Creates a certificate authority. */
   readonly authority?: boolean
 }
 
-/**
- * Makes an X.509 certificate for the servers that tests start on loopback,
- * signed by `issuer`, or by itself when there is none.
- */
+/** Creates an X.509 certificate for test servers on loopback. It is signed by `issuer`, or self-signed without one. */
 export function makeCertificate(request: CertificateRequest, issuer?: Certificate): Certificate {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = distinguishedName(request)
@@ -37,7 +35,7 @@ export function makeCertificate(request: CertificateRequest, issuer?: Certificat
   return { cert: pem('CERTIFICATE', sequence(body, ecdsaWithSha256, bits(signature))), key: pkcs8(keys.privateKey) }
 }
 
-/** A key pair to sign service account tokens with. */
+/** Creates a key pair to sign service account tokens with. */
 export function makeSigningKey(): { key: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return {
@@ -71,7 +69,7 @@ function extensions({ loopback, authority }: CertificateRequest): Buffer[] {
   return list
 }
 
-/** The subject of a certificate, as the bytes that a certificate issued by it must repeat. */
+/** Returns the encoded subject of a certificate, which issued certificates must repeat. */
 function subjectOf(cert: string): Buffer {
   const bytes = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const fields = children(children(bytes)[0]!)

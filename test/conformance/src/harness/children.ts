@@ -12,7 +12,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Starts a process whose output goes to a file; it is killed when this process ends, however it ends. */
+/** Starts a process whose output goes to a file. The process is killed when this process ends for any reason. */
 export function start(command: string, args: readonly string[], logFile: string, env = process.env): Running {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
   const log = createWriteStream(logFile)
@@ -22,7 +22,7 @@ export function start(command: string, args: readonly string[], logFile: string,
   return supervise(child)
 }
 
-/** Makes sure that a child does not outlive us. */
+/** Ensures that a child does not outlive this process. */
 export function supervise(child: ChildProcess): Running {
   const exited = once(child, 'exit').catch(() => undefined)
   const kill = () => child.kill('SIGKILL')
@@ -42,8 +42,8 @@ export function supervise(child: ChildProcess): Running {
 }
 
 /**
- * Some ports of loopback that nobody listens on now. They are below those that the system gives to whoever wants any:
- * so that none of them is taken before the one that it is for has started.
+ * Returns free ports on loopback. They are below the ephemeral range, so that no client gets one before the server
+ * starts.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
@@ -62,7 +62,7 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** Runs a command to its end; one that takes longer than it may is killed, and says so. */
+/** Runs a command until it exits. On timeout the command is killed, and the result reports this. */
 export async function capture(
   command: string,
   args: readonly string[],
@@ -82,7 +82,7 @@ export async function capture(
   const enough = () => {
     stderr += `\nkilled after ${options.timeoutMs} ms`
     child.kill('SIGKILL')
-    // What it started itself may live on, and hold these open.
+    // Descendants of the command may live on and hold these streams open.
     child.stdout.destroy()
     child.stderr.destroy()
   }

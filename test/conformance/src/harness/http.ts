@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 
-/** What a server says has no static type: tests look into it freely. */
+/** A response of a server, which has no static type. */
 // biome-ignore lint/suspicious/noExplicitAny: answers come from outside, and the test is what checks them
 export type Loose = any
 
+/** The credentials of a client. */
 export interface Credentials {
   readonly ca?: string
   readonly cert?: string
@@ -13,24 +14,26 @@ export interface Credentials {
   readonly token?: string
 }
 
+/** A request. */
 export interface Ask {
   readonly method: string
   readonly path: string
-  /** An object goes as JSON, a string or bytes as they are. */
+  /** An object is sent as JSON, a string or bytes unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A response. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
   readonly text: string
-  /** The parsed body when it is JSON, else the text. */
+  /** The parsed body if it is JSON, else the text. */
   readonly body: Loose
 }
 
-/** An answer that takes longer than this never comes. */
+/** The timeout of a request. */
 const PATIENCE_MS = 120_000
 
 /** A client of one server under one identity. */
@@ -45,7 +48,7 @@ export class Http {
     this.#agent = new Agent({ ca, cert, key, keepAlive: true, maxSockets: 64 })
   }
 
-  /** The same server, somebody else. */
+  /** Returns a client of the same server with other credentials. */
   as(credentials: Credentials): Http {
     return new Http(this.url, { ca: this.credentials.ca, ...credentials })
   }
@@ -60,7 +63,7 @@ export class Http {
     return { status: response.statusCode ?? 0, headers: response.headers, bytes, text, body: json ? parse(text) : text }
   }
 
-  /** Sends and returns as soon as the head of the answer is there. */
+  /** Sends a request. Resolves when the head of the response arrives. */
   async open(ask: Ask, signal?: AbortSignal): Promise<IncomingMessage> {
     const payload = payloadOf(ask.body)
     const headers: Record<string, string> = {
@@ -77,7 +80,7 @@ export class Http {
     const sent = request(this.url + ask.path, { method: ask.method, headers, agent: this.#agent, signal })
     sent.end(payload)
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
-    // Whoever aborts an open answer has seen enough of it: that is no error.
+    // An error after the caller aborts an open response is ignored.
     sent.on('error', () => {})
     return response
   }

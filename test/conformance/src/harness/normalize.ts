@@ -1,15 +1,15 @@
 import type { Loose } from './http.js'
 
 /**
- * Makes the answers of two servers, or of two runs, comparable: what a server chooses freely (uids, revisions, times,
- * tokens) becomes a symbol, numbered by first appearance, so that what must be equal within one case still must be.
+ * Normalizes responses for the comparison of servers or runs. Values that a server chooses (uids, revisions, times,
+ * tokens) become symbols, numbered by first appearance, so that equal values in one case remain equal.
  */
 export class Normalizer {
   readonly #symbols = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
   constructor(
-    /** The random part of every name that this case made up. */
+    /** The random part of all names in this case. */
     readonly id: string,
     readonly options: { managedFields?: boolean } = {},
   ) {}
@@ -28,7 +28,7 @@ export class Normalizer {
         .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.#symbol('uid', uid))
         .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time, fraction) => timeSymbol(time, fraction))
         .replace(/\bselfType\d+/g, 'selfType')
-        // A message that quotes a whole object repeats everything that differs anyway.
+        // A message that quotes a whole object repeats all variable values.
         .replace(/"\{\\"(apiVersion|kind|metadata)\\".*?\}"(?=: )/gs, '"OBJECT"')
         .replace(/\bhttps:\/\/127\.0\.0\.1:\d+/g, 'https://HOST')
         .replace(/\b127\.0\.0\.1:\d+/g, 'HOST')
@@ -52,7 +52,7 @@ export class Normalizer {
     return out
   }
 
-  /** The revision of a list moves with whatever else happens on the server. */
+  /** Removes the revision of a list, which changes with other writes on the server. */
   #listMeta(meta: Record<string, Loose>): Record<string, Loose> {
     const { resourceVersion: _, ...rest } = meta
     const out = this.value(rest)
@@ -77,10 +77,7 @@ export class Normalizer {
   }
 }
 
-/**
- * Go walks maps in random order, and with them the faults that it finds in them: causes are compared in an order of
- * their own, and so is the message that repeats them.
- */
+/** Sorts the causes and the message that repeats them, because Go iterates over maps in random order. */
 function sortCauses(status: Record<string, Loose>): Record<string, Loose> {
   const causes: Loose[] = status['causes'] ?? status['details']?.causes
   if (!Array.isArray(causes) || causes.length < 2 || typeof status['message'] !== 'string') return status
@@ -92,30 +89,30 @@ function sortCauses(status: Record<string, Loose>): Record<string, Loose> {
   return { ...status, message, details: { ...status['details'], causes: sorted } }
 }
 
-/** What a built-in column means is told in words of the server's own; those of a CRD are the CRD's. */
+/** Removes the descriptions of built-in columns, which are specific to the server. Those of a CRD are kept. */
 function withoutDocumentation(column: Loose): Loose {
   const { description } = column
   if (typeof description !== 'string' || description === 'A string' || description.startsWith('Custom')) return column
   return { ...column, description: 'TEXT' }
 }
 
-/** The server orders managers by second and then by name: which second it was is chance. */
+/** Sorts managers by name. The server sorts them by second first, and the second varies. */
 function byManager(entries: readonly Loose[]): Loose[] {
   const key = (entry: Loose) => `${entry.manager} ${entry.operation} ${entry.apiVersion} ${entry.subresource ?? ''}`
   return [...entries].sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** How old an object of the case is depends on how fast it runs. */
+/** Removes the age of an object, which depends on the speed of the run. */
 const withoutAge = (cell: Loose): Loose =>
   typeof cell === 'string' && /^(\d+s|\d+m(\d+s)?)$/.test(cell) ? 'AGE' : cell
 
-/** Only times of this run are the server's choice; those that the case made up stay. */
+/** Replaces times of this run. Times that the case chose are kept. */
 function timeSymbol(time: string, fraction: string | undefined): string {
   if (Math.abs(Date.now() - Date.parse(time)) > 86_400_000) return time
   return fraction === undefined ? 'TIME' : `TIME with ${fraction.length - 1} digits`
 }
 
-/** Where two values differ, one line each, at most twenty. */
+/** Returns the differences of two values, one line each, at most twenty. */
 export function differences(expected: Loose, actual: Loose, path = ''): string[] {
   const found: string[] = []
   compare(expected, actual, path, found)

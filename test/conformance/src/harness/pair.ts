@@ -3,17 +3,17 @@ import { Case, type CaseOptions, randomId, type Step } from './case.js'
 import { differences } from './normalize.js'
 import { openTarget, startEmbedded, type Target } from './target.js'
 
-/** Two servers that must say the same: the embedded one and the real one. */
+/** The embedded and the real server, which must return the same responses. */
 export class Pair {
   private constructor(
     readonly embedded: Target,
     readonly oracle: Target,
   ) {}
 
-  /** Starts both; what is returned is why it cannot be when the real one cannot be had here. */
+  /** Starts both servers. Returns the reason if the real one is unavailable. */
   static async open(): Promise<Pair | string> {
     try {
-      // A real server that runs already saves the time to start one.
+      // An already running server saves the time to start one.
       const oracle = await openTarget(process.env['DIFFERENTIAL_ORACLE'] ?? 'oracle')
       return new Pair(await startEmbedded(), oracle)
     } catch (error) {
@@ -22,7 +22,10 @@ export class Pair {
     }
   }
 
-  /** Runs the same steps on both and throws what differs. Names are the same on both, so bodies may contain them. */
+  /**
+   * Runs the same steps on both servers and throws on differences. Names are equal on both, so bodies may contain
+   * them.
+   */
   async same(run: (t: Case) => Promise<void>, options: CaseOptions = {}): Promise<void> {
     const id = randomId()
     const [mine, real] = await Promise.all(

@@ -7,11 +7,13 @@ import { Case, type CaseOptions, type Step } from './case.js'
 import { differences } from './normalize.js'
 import { openTarget, type Target } from './target.js'
 
+/** The cases of an area by title. */
 export type Cases = Readonly<Record<string, (t: Case) => Promise<void>>>
 
 const recordings = join(dirname(fileURLToPath(import.meta.url)), '../../testdata')
 const recording = process.env['CONFORMANCE_RECORD'] === '1'
 
+/** Options of an area. */
 export interface SuiteOptions extends CaseOptions {
   readonly concurrency?: number
   /** Programs without which the area is skipped. */
@@ -19,8 +21,8 @@ export interface SuiteOptions extends CaseOptions {
 }
 
 /**
- * Runs the cases of one area on the chosen server and compares every answer with what the real kube-apiserver
- * answered when the area was recorded (CONFORMANCE_RECORD=1 with CONFORMANCE_TARGET=oracle records).
+ * Runs the cases of one area on the chosen server and compares every response with the recorded response of the
+ * real kube-apiserver (CONFORMANCE_RECORD=1 with CONFORMANCE_TARGET=oracle records).
  */
 export function conformance(area: string, cases: Cases, options: SuiteOptions = {}): void {
   const file = join(recordings, `${area}.json`)
@@ -70,7 +72,7 @@ async function stepsOf(
     failure = error
   }
   await t.end()
-  // Through JSON, as the recording went: what JSON does not know (undefined) is no difference.
+  // Converted through JSON like the recording, so that undefined values are not a difference.
   const steps = JSON.parse(JSON.stringify(t.steps)) as Step[]
   const complaints = expected ? compareSteps(expected, steps, failure !== undefined) : []
   if (complaints.length > 0) throw new Error(`${complaints.join('\n')}${failure ? `\nthen: ${failure}` : ''}`)

@@ -9,12 +9,12 @@ import { startOracle } from '../oracle/oracle.js'
 import { supervise } from './children.js'
 import { type Credentials, Http } from './http.js'
 
-/** The server that a run of the suite is about. */
+/** The server under test. */
 export interface Target {
   readonly name: string
   readonly url: string
   readonly kubeconfig: string
-  /** The administrator of that server. */
+  /** A client with the credentials of the administrator. */
   readonly admin: Http
   readonly pids: Readonly<Record<string, number>>
   stop(): Promise<void>
@@ -23,8 +23,8 @@ export interface Target {
 const command = join(dirname(fileURLToPath(import.meta.url)), '../../../../apps/crosstie/bin/crosstie.js')
 
 /**
- * The server that CONFORMANCE_TARGET names: `embedded` (the default) and `oracle` are started here and stopped by
- * `stop`; anything else is the kubeconfig of a server that runs already.
+ * Opens the server that CONFORMANCE_TARGET names: `embedded` (the default) and `oracle` are started here and
+ * stopped by `stop`. Any other value is the kubeconfig of a running server.
  */
 export async function openTarget(choice = process.env['CONFORMANCE_TARGET'] ?? 'embedded'): Promise<Target> {
   if (choice === 'embedded') return startEmbedded()
@@ -36,7 +36,7 @@ export async function openTarget(choice = process.env['CONFORMANCE_TARGET'] ?? '
   return targetOf(choice, choice, async () => {})
 }
 
-/** Starts `crosstie up` on a fresh data folder and waits until it says that it serves. */
+/** Starts `crosstie up` on a new data directory and waits until it serves. */
 export async function startEmbedded(options: { dataDir?: string; args?: readonly string[] } = {}): Promise<Target> {
   const dir = mkdtempSync(join(tmpdir(), 'crosstie-embedded-'))
   const kubeconfig = join(dir, 'kubeconfig')
@@ -47,7 +47,7 @@ export async function startEmbedded(options: { dataDir?: string; args?: readonly
     '127.0.0.1:0',
     '--kubeconfig',
     kubeconfig,
-    // What is compared is the API server; other providers would start servers of their own.
+    // The suite compares the API server. Other providers would start servers.
     '--providers',
     'nop',
   ]
@@ -95,7 +95,7 @@ function targetOf(
   return { name, url, kubeconfig, admin, pids, stop: close }
 }
 
-/** Reads the first cluster and user of a kubeconfig, YAML or JSON, that keeps its data inside. */
+/** Reads the first cluster and user of a kubeconfig, YAML or JSON, with embedded credentials. */
 function readKubeconfig(file: string): { url: string; credentials: Credentials } {
   const text = readFileSync(file, 'utf8')
   const field = (name: string) => new RegExp(`\\b${name}"?:\\s*["']?([^\\s"',]+)`).exec(text)?.[1]

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Ask, Http, Loose } from './http.js'
 
+/** An event of a watch. */
 export interface WatchEvent {
   readonly type: string
   readonly object: Loose
@@ -8,7 +9,7 @@ export interface WatchEvent {
 
 const PATIENCE_MS = 120_000
 
-/** An open watch: events are kept until somebody asks for them. */
+/** An open watch, which buffers events until the case reads them. */
 export class Watch {
   readonly #abort = new AbortController()
   readonly #events: WatchEvent[] = []
@@ -32,7 +33,7 @@ export class Watch {
     return watch
   }
 
-  /** The next event, or undefined when the server has ended the watch. Fails when neither comes. */
+  /** Returns the next event, or undefined if the server has ended the watch. Fails on timeout. */
   async next(): Promise<WatchEvent | undefined> {
     const deadline = Date.now() + PATIENCE_MS
     while (this.#events.length === 0 && !this.#ended) {
@@ -48,7 +49,7 @@ export class Watch {
     return this.#events.shift()
   }
 
-  /** The next `count` events. */
+  /** Returns the next `count` events. */
   async take(count: number): Promise<WatchEvent[]> {
     const taken: WatchEvent[] = []
     while (taken.length < count) {
@@ -59,7 +60,7 @@ export class Watch {
     return taken
   }
 
-  /** All events up to and including the first that `last` is true of. */
+  /** Returns all events up to and including the first for which `last` returns true. */
   async until(last: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
     const taken: WatchEvent[] = []
     for (;;) {
@@ -69,7 +70,7 @@ export class Watch {
     }
   }
 
-  /** Everything until the server ends the watch by itself. */
+  /** Returns all events until the server ends the watch. */
   async rest(): Promise<WatchEvent[]> {
     const taken: WatchEvent[] = []
     for (let event = await this.next(); event; event = await this.next()) taken.push(event)

@@ -6,19 +6,23 @@ import type { Loose } from './http.js'
 
 let authority: Certificate | undefined
 
+/** A webhook server of a case. */
 export interface Webhook {
   readonly url: string
-  /** The certificate of the authority that signed the server's, as configurations want it. */
+  /** The certificate of the authority that signed the server certificate, in the format of webhook configurations. */
   readonly caBundle: string
-  /** The server's own certificate, in the same form. */
+  /** The server certificate, in the same format. */
   readonly certificate: string
-  /** Every request that came, in order. */
+  /** All requests in order. */
   readonly requests: Loose[]
-  /** The path and query of each. */
+  /** The path and query of each request. */
   readonly paths: string[]
 }
 
-/** A webhook on loopback that answers each review with what `answer` says of it; gone when the case ends. */
+/**
+ * Starts a webhook on loopback that responds to each review with the result of `answer`. Stops at the end of the
+ * case.
+ */
 export async function serveWebhook(t: Case, answer: (review: Loose) => Loose): Promise<Webhook> {
   authority ??= makeCertificate({ commonName: 'conformance', authority: true })
   const own = makeCertificate({ commonName: 'webhook', loopback: true }, authority)

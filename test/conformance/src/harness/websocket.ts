@@ -1,23 +1,27 @@
 import { connect, type TLSSocket } from 'node:tls'
 import type { Http } from './http.js'
 
+/** The opcode of a text frame. */
 export const TEXT = 1
+/** The opcode of a ping frame. */
 export const PING = 9
+/** The opcode of a close frame. */
 export const CLOSE = 8
 
-/** The example of RFC 6455, so that the answer to it is known. */
+/** The example of RFC 6455, so that the expected response is known. */
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const PATIENCE_MS = 120_000
 
+/** A WebSocket frame. */
 export interface Frame {
   readonly opcode: number
   readonly payload: Buffer
 }
 
-/** What a client may leave out (with '') or say differently. */
+/** Headers of the handshake that a client overrides, or omits with ''. */
 export type Handshake = Readonly<Record<string, string>>
 
-/** One request for a WebSocket on a connection of its own, spoken byte by byte: nothing is corrected on the way. */
+/** A WebSocket request on a new connection, sent as raw bytes without corrections by a library. */
 export class RawWebSocket {
   #received = Buffer.alloc(0)
   #ended = false
@@ -56,7 +60,7 @@ export class RawWebSocket {
     return raw
   }
 
-  /** The status, and the headers that are about the WebSocket. */
+  /** Returns the status and the headers for the WebSocket. */
   async head(): Promise<string[]> {
     await this.#until(() => this.#received.includes('\r\n\r\n'))
     const end = this.#received.indexOf('\r\n\r\n')
@@ -66,13 +70,13 @@ export class RawWebSocket {
     return shown.map((line) => line.replace(/^[\w-]+:/, (name) => name.toLowerCase()))
   }
 
-  /** All that comes until the server closes the connection. */
+  /** Returns all data until the server closes the connection. */
   async rest(): Promise<string> {
     await this.#until(() => this.#ended)
     return this.#received.toString()
   }
 
-  /** The next frame; undefined when the connection is closed. */
+  /** Returns the next frame, or undefined if the connection is closed. */
   async next(): Promise<Frame | undefined> {
     let size = 0
     let length = 0

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { capture } from '../harness/children.js'
 
-/** Kubernetes' own programs and those of its neighbours, as released, built from their sources. */
+/** Programs of Kubernetes and related projects, built from the sources of their releases. */
 export const PROGRAMS = [
   'etcd',
   'kubectl',
@@ -27,11 +27,13 @@ export const PROGRAMS = [
   'crossplane',
   'h2spec',
 ] as const
+/** The name of a program. */
 export type Program = (typeof PROGRAMS)[number]
 
+/** The version of Kubernetes. */
 export const KUBERNETES_VERSION = 'v1.34.4'
 
-/** Where the Go modules are that the programs are built in. */
+/** The folder of the Go modules in which the programs are built. */
 const recipes = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 const cache = join(process.env['CROSSTIE_CACHE'] ?? join(homedir(), '.cache/crosstie'), 'kube')
 
@@ -72,10 +74,13 @@ const builds: Record<Program, { folder: string; args: readonly string[] }> = {
   programs: { folder: 'clients/go', args: ['build', '-ldflags', '-s -w', '-o', 'OUT', '.'] },
 }
 
-/** Why a program cannot be had here. */
+/** The reason why a program is unavailable. */
 export class Unavailable extends Error {}
 
-/** The path of a program, built first when it is not in the cache. Throws `Unavailable` when it cannot be built. */
+/**
+ * Returns the path of a program, and builds it if it is not in the cache. Throws `Unavailable` if it cannot be
+ * built.
+ */
 export async function program(name: Program): Promise<string> {
   const path = binaryPath(name)
   if (existsSync(path)) return path
@@ -86,10 +91,10 @@ export async function program(name: Program): Promise<string> {
   return path
 }
 
-/** Is the program in the cache already? */
+/** Reports whether the program is in the cache. */
 export const isBuilt = (name: Program): boolean => existsSync(binaryPath(name))
 
-/** Where programs that are built from sources of this repository are kept: a change of the sources is another program. */
+/** Returns the cache path of a program. For programs with sources in this repository, it depends on the sources. */
 function binaryPath(name: Program): string {
   if (name !== 'programs') return join(cache, 'bin', name)
   const hash = createHash('sha256')
@@ -124,7 +129,7 @@ async function build(name: Program, path: string): Promise<void> {
   renameSync(partial, path)
 }
 
-/** One build at a time on this machine: they share Go's cache and all memory. */
+/** Runs one build at a time on this machine, because builds share the Go cache and memory. */
 async function locked(work: () => Promise<void>): Promise<void> {
   const lock = join(cache, 'lock')
   mkdirSync(cache, { recursive: true })
@@ -143,7 +148,7 @@ function tryLock(lock: string): boolean {
     writeFileSync(lock, '', { flag: 'wx' })
     return true
   } catch {
-    // Whoever holds it touches it; a lock that nobody touches belongs to a process that died.
+    // The holder touches the lock regularly. A lock that is not touched belongs to a dead process.
     const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0
     if (touched > 0 && Date.now() - touched > 30_000) rmSync(lock, { force: true })
     return false

@@ -7,7 +7,7 @@ const usage = `usage: node scripts/oracle.mjs COMMAND
   start [--kubeconfig FILE]   start them on loopback, print 'ready:' and the kubeconfig, stop on SIGINT or SIGTERM;
                               SIGUSR2 kills kube-apiserver, starts it again and prints 'restarted:'`
 
-/** What scripts/oracle.mjs does. */
+/** Runs the commands of scripts/oracle.mjs. */
 export async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   try {

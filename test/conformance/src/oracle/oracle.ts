@@ -10,23 +10,24 @@ import { program } from './binaries.js'
 export interface Oracle {
   readonly url: string
   readonly kubeconfig: string
-  /** The processes that make up the server, for those who measure it. */
+  /** The process ids of the server by program, for measurements. */
   readonly pids: Readonly<Record<string, number>>
-  /** Resolves when the controller manager, if there is one, did its first work. */
+  /** Resolves when the controller manager, if enabled, has completed its initial work. */
   settled(): Promise<void>
-  /** Kills kube-apiserver without a word and starts it again; resolves when it is ready. */
+  /** Kills kube-apiserver and restarts it. Resolves when it is ready. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
+/** Options of a real server. */
 export interface OracleOptions {
-  /** Without the controller manager there is no garbage collection, but less noise for a benchmark. */
+  /** Whether to run the controller manager. Without it there is no garbage collection, but less noise in benchmarks. */
   readonly controllers?: boolean
-  /** Where the kubeconfig goes; in the oracle's own folder when absent. */
+  /** The path of the kubeconfig. Defaults to the folder of the oracle. */
   readonly kubeconfig?: string
 }
 
-/** Starts the real thing on loopback. Throws `Unavailable` when its programs cannot be had. */
+/** Starts a real kube-apiserver on loopback. Throws `Unavailable` if its programs are unavailable. */
 export async function startOracle(options: OracleOptions = {}): Promise<Oracle> {
   const { controllers = true } = options
   const etcd = await program('etcd')
@@ -137,7 +138,7 @@ function apiserverArgs(dir: string, etcdPort: number, securePort: number): strin
     `--service-account-signing-key-file=${file('sa.key')}`,
     `--service-account-key-file=${file('sa.pub')}`,
     '--service-cluster-ip-range=10.0.0.0/24',
-    // There is no network of services: whoever calls a webhook by URL needs none.
+    // The service network is not needed, because webhooks are called by URL.
     '--endpoint-reconciler-type=none',
     '--v=0',
   ]
@@ -161,8 +162,8 @@ function managerArgs(dir: string, kubeconfig: string): string[] {
 }
 
 /**
- * The manager's controllers did their first work: until then aggregated roles such as `admin` hold no rules, and
- * whoever grants them grants nothing.
+ * Waits for the initial work of the controller manager. Until then aggregated roles such as `admin` have no rules,
+ * and bindings to them grant nothing.
  */
 async function untilSettled(url: string, dir: string): Promise<void> {
   const tls = administrator(dir)
@@ -201,7 +202,7 @@ function administrator(dir: string): Tls {
   return { ca: ca!, cert: cert!, key: key! }
 }
 
-/** What a GET is answered with, if it is 200. */
+/** Returns the body of a GET response with status 200, else undefined. */
 function bodyOf(url: string, tls: Tls): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = request(url, { ...tls, agent: false }, (response) => {

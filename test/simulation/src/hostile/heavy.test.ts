@@ -10,7 +10,11 @@ import { expensiveRequests } from './expensive-requests.js'
 import type { Busy, Hello } from './messages.js'
 import { AttackedServer } from './tenant.js'
 
-/* Requests within the size limit that are as expensive as a client can choose. None may stop the server or block the event loop for long. The victim measures the CPU time of its main thread per turn of the event loop, so that other work on the machine does not count. */
+/*
+ * Requests within the size limit that are as expensive as a client can choose. None may stop the server or block
+ * the event loop for long. The victim measures the CPU time of its main thread per turn of the event loop, so that
+ * other work on the machine does not count.
+ */
 
 /** 200 ms on an idle machine. Neighbors that share the caches of the processor double and triple the CPU time. */
 const BLOCKED_MS_MAX = 600
