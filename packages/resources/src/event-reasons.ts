@@ -8,6 +8,7 @@ export interface EventReason extends Explained {
 const normal = { type: 'Normal' } as const
 const warning = { type: 'Warning' } as const
 
+/** All reasons of events. */
 export const eventReasons: readonly EventReason[] = [
   { ...normal, reason: 'CreatedExternalResource', on: managed, means: 'The provider took the create.', next: nothing },
   {

@@ -1,4 +1,4 @@
-// For those who assemble a control plane.
+// The API for assembling a control plane.
 
 export type { Next } from '@crosstie/controller'
 export { aggregateController, claimController } from './binding/controller.js'

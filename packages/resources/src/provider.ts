@@ -1,4 +1,4 @@
-// The API for authors of providers. packages/resources/provider.api.md lists it; `npm run check` compares the two.
+// The API for authors of providers. packages/resources/provider.api.md lists it, and `npm run check` compares both.
 
 export type { Controller, Next } from '@crosstie/controller'
 export type { CountChange } from './definition/change-count.js'

@@ -1,7 +1,7 @@
 import { eventReasons } from './event-reasons.js'
 import { conditionReasons } from './reasons.js'
 
-/** The page about all of them, in Markdown. */
+/** Returns the reference page of all reasons of conditions and events, in Markdown. */
 export function reasonsPage(): string {
   const conditions = conditionReasons.map(({ type, status, reason, on, means, next }) =>
     row(`\`${type}\``, `\`${status}\``, `\`${reason}\``, on.join(', '), means, next),

@@ -1,7 +1,8 @@
 import { terraformReasons } from './terraform-reasons.js'
 
-/** The reasons of conditions and events, with their meaning and the next step. The reference page is generated from them. */
+/** The reasons of conditions and events. The reference page is generated from them. */
 
+/** The kind of object that has the condition or event. */
 export type On = 'managed' | 'claim' | 'aggregate' | 'query' | 'ProviderConfig' | 'request' | 'TerraformProvider'
 /** A reason with its meaning and the next step. */
 export interface Explained {
@@ -11,13 +12,17 @@ export interface Explained {
   readonly next: string
 }
 
+/** A reason of conditions. */
 export interface ConditionReason extends Explained {
   readonly type: 'Ready' | 'Synced' | 'Drifted' | 'Approved' | 'ConnectionKeysUnique' | 'Complete' | 'Installed'
   readonly status: 'True' | 'False'
 }
 
+/** Reasons that only managed resources have. */
 export const managed: readonly On[] = ['managed']
+/** Reasons that all reconciled kinds have. */
 export const everybody: readonly On[] = ['managed', 'claim', 'aggregate', 'query']
+/** The next step if the user does not have to act. */
 export const nothing = 'Nothing.'
 const ready = { type: 'Ready', status: 'True' } as const
 const notReady = { type: 'Ready', status: 'False' } as const
@@ -29,6 +34,7 @@ const approved = { type: 'Approved', status: 'True', on: managed } as const
 const notApproved = { type: 'Approved', status: 'False', on: managed } as const
 const complete = { type: 'Complete', status: 'True', on: ['request'] } as const
 const notComplete = { type: 'Complete', status: 'False', on: ['request'] } as const
+/** All reasons of conditions. */
 export const conditionReasons: readonly ConditionReason[] = [
   ...terraformReasons,
   { ...ready, reason: 'Available', on: everybody, means: 'It can be used.', next: nothing },

@@ -1,4 +1,4 @@
-// For those who test a provider.
+// The API for tests of providers.
 export {
   type Cloud,
   type CloudCall,

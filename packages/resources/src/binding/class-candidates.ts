@@ -47,10 +47,7 @@ export async function candidates(runtime: BindingRuntime): Promise<readonly Cand
   return [...direct.flat().map((each) => ({ class: each, isSuitable: true })), ...(await Promise.all(aggregated))]
 }
 
-/**
- * Returns the referenced class. Returns undefined if it does not exist or its kind has no main binding in this
- * process.
- */
+/** Returns the referenced class. Returns undefined if it does not exist or its kind is unknown to `classTypeOf`. */
 export async function readClass(
   runtime: BindingRuntime,
   reference: Reference,
@@ -62,7 +59,7 @@ export async function readClass(
   return reference.uid && reference.uid !== found?.metadata.uid ? undefined : found
 }
 
-/** Returns the type of a referenced class. Returns undefined if its kind has no main binding in this process. */
+/** Returns the type of a referenced class, if it is an aggregate class or has a main binding in this process. */
 export function classTypeOf(runtime: BindingRuntime, reference: Reference) {
   if (refersTo(reference, aggregateClassType)) return aggregateClassType
   const main = runtime.bindings.filter(({ role }) => role === 'main')

@@ -138,8 +138,7 @@ function noteUid({ noted }: ClaimFacts): ClaimDecision | undefined {
   return undefined
 }
 
-// The claim records the uid and has our finalizer, so its deletion also deletes the external resource created from
-// now on.
+// The claim records the uid and has our finalizer, so its deletion finds the external resource created from now on.
 function activateProvisioned({ bindable }: ClaimFacts): ClaimDecision | undefined {
   if (bindable?.provisioning && !bindable.deleted) return { do: 'activate' }
   return undefined

@@ -108,10 +108,10 @@ const isKnown = (runtime: BindingRuntime, entry: Entry): boolean =>
   runtime.bindings.some(({ managed }) => refersTo(entry, managed.type))
 
 /**
- * Returns all resources bound to the aggregate, including those that lost their labels. A missed member could lead
- * to the deletion of a resource that it needs. Therefore cached data must be at least as new as the deletion of the
- * aggregate, or the server is queried. A known member is dropped only once it is gone. Members that are created
- * later are garbage-collected.
+ * Returns all resources bound to the aggregate, including those that lost their labels. A missed member could lead to
+ * the deletion of a resource that it needs. Therefore cached data must be at least as new as the deletion of the
+ * aggregate, or the server is queried. A known member is dropped only once it is gone. Members that are created later
+ * never get an external resource.
  */
 async function membersOf(
   runtime: BindingRuntime,

@@ -102,10 +102,7 @@ export function claimRuntimeFor(kind: ClaimKind, options: ClaimOptions): ClaimRu
   }
 }
 
-/**
- * Returns the type of the object that a claim refers to. Returns undefined if no main binding of this process has
- * it.
- */
+/** Returns the type that a claim refers to, if it is an aggregate or has a main binding in this process. */
 export function bindableType(runtime: BindingRuntime, reference: Reference): ResourceType | undefined {
   if (refersTo(reference, aggregateType)) return aggregateType
   return runtime.bindings.find(({ role, managed }) => role === 'main' && refersTo(reference, managed.type))?.managed

@@ -24,7 +24,7 @@ import { whyNotReady } from './readiness.js'
 /** An object below a claim, with its state. */
 export interface Traced {
   readonly reference: Reference
-  /** The class that provisioned the object, or that the claim requests. Empty if there is none. */
+  /** The class that provisioned the object, or that the claim requests. Empty if neither exists. */
   readonly className: string
   /** The binding phase of the object. */
   readonly phase: string

@@ -58,7 +58,7 @@ const claimFields: Readonly<Record<string, JSONSchemaProps>> = {
 /**
  * Defines a kind of claim. Most providers use the predefined ones instead, such as `bucket` and `postgresqlInstance`.
  *
- * @throws DefinitionError if a field of the definition is not valid
+ * @throws Error if a parameter has the name of a field that every claim has
  */
 export function defineClaim<F extends Fields>(definition: ClaimDefinition<F>): ClaimKind {
   const { group, version, kind, parameters } = definition

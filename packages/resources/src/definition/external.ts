@@ -17,7 +17,7 @@ export interface Present<A = Readonly<Record<string, Json>>> {
   readonly upToDate?: boolean
   /** The differences, for kinds that compare by themselves. An empty list means that the resource is in sync. */
   readonly differences?: readonly Difference[]
-  /** Differences that only the kind can detect, in addition to those of the fields: a password that is no longer valid. */
+  /** Additional differences that only the kind can detect, such as a password that is no longer valid. */
   readonly alsoDiffers?: readonly Difference[]
   /** The creation time, if the provider reports it. Helps to find a resource whose name was lost. */
   readonly createdAt?: string
@@ -139,8 +139,8 @@ export interface ExternalCall<P, C> {
 /** The input of `observe`. */
 export interface ObserveCall<P, C> extends ExternalCall<P, C> {
   /**
-   * Set while the external name is unknown and an interrupted create may have created the resource: the tags that `create`
-   * set. A kind with tags and without `list` finds the resource by them and returns its `externalName`.
+   * The tags that `create` set. Present while the external name is unknown and an interrupted create may have created
+   * the resource. A kind with tags and without `list` finds the resource by them and returns its `externalName`.
    */
   readonly tags?: Readonly<Record<string, string>>
   /** Paths below forProvider that updates do not change (INI5), for kinds that compare by themselves. */
@@ -173,10 +173,10 @@ export interface UpdateCall<P, C> extends ExternalCall<P, C> {
 }
 
 /**
- * Subscribes to change notifications of external resources, so that they need no polling. `topics` is the complete list of
- * topics that concern the object from now on. `subscribe` is called once for each new topic. It receives the function to
- * call on a change, and returns the function that ends the subscription. Subscriptions to topics that left the list end, and
- * all of them end with the object or its controller.
+ * Subscribes to change notifications of external resources, so that they need no polling. `topics` is the complete
+ * list of topics that concern the object from now on. `subscribe` is called once for each new topic. It receives the
+ * function to call on a change, and returns the function that ends the subscription. A subscription ends when a later
+ * list omits its topic, when the object is gone, or when the controller stops.
  */
 export type Follow = (topics: readonly string[], subscribe: (topic: string, changed: () => void) => () => void) => void
 

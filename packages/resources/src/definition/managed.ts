@@ -203,8 +203,8 @@ export interface External<C> {
 }
 
 /**
- * Defines a kind of managed resource. CRD, validation rules, reference page and reconciler are derived from the definition.
- * The types of all calls are derived from `parameters` and `observation`.
+ * Defines a kind of managed resource. The CRD, validation rules, reference page and reconciler are derived from the
+ * definition. The types of all calls are derived from `parameters` and `observation`.
  *
  * @throws DefinitionError if the definition breaks a rule of managed resource APIs
  *

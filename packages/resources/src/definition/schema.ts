@@ -1,8 +1,8 @@
 import type { Json, JsonObject, ResourceType } from '@crosstie/kube'
 
 /**
- * The schema of one field of a kind. The TypeScript type of the parameters, the CRD, its validation rules, the reference page
- * and the behavior of the reconciler for the field are derived from it.
+ * The schema of one field of a kind. The TypeScript type of the parameters, the CRD, its validation rules, the
+ * reference page and the behavior of the reconciler for the field are derived from it.
  */
 export interface Schema<T = unknown, Optional extends boolean = boolean, Identifier extends boolean = boolean> {
   readonly node: Node

@@ -19,6 +19,7 @@ import { DiscoverError, type Identifiers, type Known, placesOf, type Values } fr
 
 /** Discovery of existing external resources, and manifests that observe them without changes (OBS2). */
 
+/** The options of `discover`. */
 export interface DiscoverOptions {
   readonly reach: ProviderAccess
   /** The kinds to discover. */

@@ -31,6 +31,7 @@ import type { Surroundings } from '../providerconfig/use.js'
  * of ownership tags (MR13).
  */
 
+/** The options of `promote`. */
 export interface PromoteOptions {
   readonly client: Client
   /** The new management policies. */

@@ -5,7 +5,7 @@ import { holdsUnknown } from './unknown.js'
 export interface PlannedField {
   /** The path in the object, such as `spec.forProvider.size`, or the path below forProvider for calls. */
   readonly path: string
-  /** The current value. Absent if there is none. */
+  /** The current value. Absent if the field is not set. */
   readonly from?: Json
   /** The new value. Absent if the value is removed, or if one of the marks below applies. */
   readonly to?: Json

@@ -66,8 +66,7 @@ export async function imagineAll(
   }
   const hasFailed = (subject: Subject) => done.get(subject)?.resource.outcome === 'error'
   let open = subjects
-  // A reference to a planned object resolves once that object is planned. Each round completes at least one object,
-  // or ends.
+  // A reference to a planned object resolves once that object is planned. The loop ends after a round without progress.
   while (open.length > 0) {
     for (const { members, apart } of inOrderOfReference(open)) {
       await forEachLimited(members, apart ? 1 : (options.concurrency ?? CONCURRENCY), run)

@@ -9,7 +9,7 @@ import {
 import { conditions as constructors } from '../status/conditions.js'
 import type { Report, Vector } from './report.js'
 
-/** conditions.json. Times are small numbers there; ours are text. */
+/** Runs conditions.json. The recorded times are small numbers; ours are strings. */
 export function runConditions(file: Vector, report: Report): void {
   const each = (list: string, run: (vector: Vector) => Vector) => {
     for (const [i, vector] of ((file[list] ?? []) as Vector[]).entries()) {

@@ -24,7 +24,7 @@ import { faultError } from './reference.js'
 import type { Report, Vector } from './report.js'
 import { typeOf } from './world.js'
 
-/** externalname.json: what the metadata of an object says. */
+/** Runs externalname.json, which covers the metadata of objects. */
 export async function runExternalNames(file: Vector, report: Report): Promise<void> {
   for (const [list, run] of Object.entries(suites)) {
     for (const [i, vector] of ((file[list] ?? []) as Vector[]).entries()) {
@@ -41,7 +41,7 @@ export async function runExternalNames(file: Vector, report: Report): Promise<vo
   if (file['backoffSeconds']) report.skip('the back-off is the work queue’s: it begins at 0.2 seconds, not at one')
 }
 
-/** What takes more than a look at an object. */
+/** The lists that require a reconciliation or a write. */
 const turns: Record<string, (id: string, vector: Vector, report: Report) => Promise<void>> = {
   nameAsExternalName: runNameAsExternalName,
   publishConnection: runPublish,
@@ -103,7 +103,7 @@ const suites: Record<string, (vector: Vector) => Vector> = {
   finalizers: ({ finalizers, removePanics }) => ({
     exists: (finalizers ?? []).includes('a'),
     afterAdd: withFinalizer(finalizers ?? [], 'a'),
-    // One that is listed twice is taken off twice; upstream panics.
+    // Upstream panics if a finalizer is listed twice. We remove both.
     ...(removePanics ? {} : { afterRemove: withoutFinalizer(finalizers ?? [], 'a') }),
   }),
   haveSameController: ({ a, b }) => ({ same: haveSameController(owners(a), owners(b)) }),
@@ -137,7 +137,7 @@ const suites: Record<string, (vector: Vector) => Vector> = {
   },
 }
 
-/** Which change of an object wakes the reconciler. */
+/** Runs the vectors about changes of an object that trigger a reconciliation. */
 function runDesiredStateChanged(vectors: readonly Vector[], report: Report): void {
   const notes = { [annotations.createPending]: 't', other: 'x' }
   const before: KubeObject = {

@@ -15,7 +15,7 @@ import {
 } from '@crosstie/kube'
 import { outcomeOf, type Report, type Vector } from './report.js'
 
-/** fieldpath.json. */
+/** Runs fieldpath.json. */
 export function runFieldPaths(file: Vector, report: Report): void {
   const documents = (file['docs'] ?? {}) as Vector
   const each = (list: string, run: (vector: Vector, document: unknown) => Vector | undefined) => {
@@ -70,16 +70,16 @@ function setOutcome({ path, value, maxIndex, afterArrayLength }: Vector, documen
 
 const answers = ['segments', 'string', 'error', 'notFound', 'changed', 'after', 'afterArrayLength', 'paths', 'result']
 
-/** The fields of a vector that are answers rather than questions. A value is asked for in some lists, given in others. */
+/** Returns the expected results of a vector. `value` is a result in some lists and an input in others. */
 function answersOf(list: string, vector: Vector): Vector {
   const value = list === 'get' || list === 'getTyped' ? { value: vector['value'] } : {}
   const answered = Object.fromEntries(answers.map((key) => [key, vector[key]]))
-  // Ours never changes a document halfway: a set that failed leaves none to look at.
+  // Our set is atomic: after an error there is no changed document to compare.
   if (list === 'set' && 'error' in vector) return { ...answered, after: undefined }
   return { ...answered, ...value }
 }
 
-/** Without what is not there. */
+/** Returns the vector without undefined values. */
 const pick = (vector: Vector): Vector =>
   Object.fromEntries(Object.entries(vector).filter(([, value]) => value !== undefined))
 

@@ -1,4 +1,4 @@
-// npm run vectors -- [DIR]: what the real crossplane-runtime did, compared with what we do.
+// npm run vectors -- [DIR] compares our behavior with recordings of crossplane-runtime.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runVectors } from './run.js'

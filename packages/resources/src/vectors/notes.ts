@@ -8,15 +8,15 @@ import type { Report, Vector } from './report.js'
 import { kindOf, NOW, ScriptedExternal, typeOf } from './world.js'
 
 /**
- * The notes on an object that upstream writes by helpers of their own. Here they are part of a turn, so a turn is what is
- * run: one in which that write is the only one that can fail.
+ * Annotations that upstream writes with separate helpers. Our reconciler writes them itself, so each vector runs one
+ * reconciliation in which only that write can fail.
  */
 
 interface Told {
   readonly api: FakeApi
   readonly stored: KubeObject
   readonly external: ScriptedExternal
-  /** What the condition says that the turn failed with. */
+  /** The error of the reconciliation, from the condition Synced. */
   readonly error: string | undefined
 }
 
@@ -26,7 +26,7 @@ async function turnOf(c: Vector, name: string, notes: Vector, before: (request: 
   const external = new ScriptedExternal(c)
   external.script = c['script']
   const api = new FakeApi({ now: () => NOW, before })
-  // With the finalizer and without a name the object would have lost the name of an external resource.
+  // An object with the finalizer but without a name would have lost the name of its external resource.
   const held = c['script']?.exists ? { finalizers: [finalizer] } : {}
   api.seed(type, {
     apiVersion: apiVersionOf(type),
@@ -41,14 +41,14 @@ async function turnOf(c: Vector, name: string, notes: Vector, before: (request: 
   return { api, stored, external, error: synced?.message }
 }
 
-/** What a write to the object says of its annotations; undefined for any other request. */
+/** Returns the annotations that a patch of the object writes; undefined for other requests. */
 const noting = ({ verb, after }: FakeRequest): Readonly<Record<string, string>> | undefined =>
   verb === 'patch' ? (after?.metadata.annotations ?? {}) : undefined
 
-/** Nobody is told of a conflict: the next turn looks again. */
+/** Returns the reported error. A conflict is not reported, since the next reconciliation retries. */
 const told = ({ error, isConflict }: Vector): string | undefined => (isConflict ? undefined : error)
 
-/** nameAsExternalName: the object's own name becomes its external name, unless it has one. */
+/** Runs a vector of nameAsExternalName. The name of the object becomes its external name, unless it has one. */
 export async function runNameAsExternalName(id: string, vector: Vector, report: Report): Promise<void> {
   const c = { kind: 'modern', script: { exists: true, upToDate: true } }
   const writes: Vector[] = []
@@ -73,8 +73,9 @@ export async function runNameAsExternalName(id: string, vector: Vector, report: 
 const ANNOTATIONS_ONLY = 'of what a create answered only the notes are written, and what others wrote stays'
 
 /**
- * criticalAnnotations: what a create answered is written again and again. The caller of upstream's helper also changed the
- * rest of the object in memory, and whether that is written depends on how the write failed; here it never is.
+ * Runs a vector of criticalAnnotations. The write of the result of a create is retried. The caller of the upstream
+ * helper also changed the rest of the object in memory. Upstream writes that depending on how the write failed; we
+ * never do.
  */
 export async function runCriticalAnnotations(id: string, vector: Vector, report: Report): Promise<void> {
   const name = vector['inMemoryAnnotations'][annotations.externalName]

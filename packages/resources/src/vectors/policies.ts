@@ -3,7 +3,7 @@ import { policyNames } from '../definition/policies.js'
 import { policiesOf } from '../managed/policy/policy.js'
 import type { Report, Vector } from './report.js'
 
-/** policies.json: what each set of policies allows. */
+/** Runs policies.json, which covers the actions that each set of policies allows. */
 export function runPolicies(file: Vector, report: Report): void {
   for (const [i, c] of (file['cases'] as Vector[]).entries()) {
     const id = `policies[${i}] ${c['resolver']} gate=${c['gate']} ${stringify(c['policies'])}`
@@ -33,7 +33,7 @@ function answer(c: Vector): Vector {
   }
 }
 
-/** The same rows of the table as in wanted.ts, asked of the resolver alone. */
+/** Returns the name of an intended difference, for the same rows as in wanted.ts but of the policy resolver alone. */
 function wantedDifference(c: Vector, actual: Vector, expected: Vector): string | undefined {
   if (equal(actual, expected)) return undefined
   const { error, valid, ...rest } = expected
@@ -59,7 +59,7 @@ function wantedDifference(c: Vector, actual: Vector, expected: Vector): string |
   return undefined
 }
 
-/** The runtime prints a set in any order. */
+/** Compares texts regardless of word order, since the runtime prints a set in random order. */
 function sameWords(a: string, b: string): boolean {
   const words = (text = '') =>
     text

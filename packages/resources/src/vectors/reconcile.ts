@@ -12,7 +12,7 @@ import type { Report, Vector } from './report.js'
 import { type Round, wantedDifferences } from './wanted.js'
 import { keyOf, kindOf, NOW, ScriptedExternal, seed, seedSecret, typeOf } from './world.js'
 
-/** reconcile.json: one or more reconciles of one object, compared after each. */
+/** Runs reconcile.json: one or more reconciliations of one object, with a comparison after each. */
 export async function runReconciles(file: Vector, report: Report): Promise<void> {
   for (const c of file['cases'] as Vector[]) {
     if (c['options']?.['initializerError']) report.skip('kinds have no initializers of their own here')
@@ -53,7 +53,7 @@ function differing(actual: Vector, expected: Vector, path = ''): string {
     .join('\n')
 }
 
-/** Of a recorded round, what is compared. */
+/** Returns the parts of a recorded round that are compared. */
 function simplified(recorded: Vector): Vector {
   const { result } = recorded
   return {
@@ -116,7 +116,7 @@ class CaseWorld {
     }
   }
 
-  /** Does to the stored object what the round's `before` says, and tells what it is then. */
+  /** Applies the `before` of a round to the stored object and returns the resulting state. */
   async prepare(before: Vector): Promise<Vector> {
     await this.#prepare(before)
     const object = this.#api.peek(typeOf(this.#c), keyOf(this.#c))
@@ -125,7 +125,7 @@ class CaseWorld {
     return { after: this.#after(), secret: this.#secret(), deleted, spec: object?.['spec'] ?? {} }
   }
 
-  /** Takes over what the recording holds now: where we differ on purpose, the next round still starts in the same world. */
+  /** Adopts the recorded state, so that the next round starts from it even after an intended difference. */
   follow(recorded: Vector): void {
     const { after, secretAfter } = recorded
     const type = typeOf(this.#c)
@@ -145,7 +145,7 @@ class CaseWorld {
     else if ('secretAfter' in recorded) this.#api.remove(secretType, { namespace: 'ns', name: 'conn' })
   }
 
-  /** The inverse of #aged, exact to the second where ours is as old as the recorded one. */
+  /** The inverse of #aged. It is exact to the second if our time has the same age as the recorded one. */
   #unaged(recorded: Readonly<Record<string, string>>, ours: Readonly<Record<string, string>>): Vector {
     const same = this.#aged(ours)
     return Object.fromEntries(
@@ -205,7 +205,7 @@ class CaseWorld {
       labels: metadata.labels,
       conditions: ((status['conditions'] ?? []) as Vector[]).map(({ lastTransitionTime, ...rest }) => rest),
       forProvider,
-      // Ours covers forProvider too (MR4); the recorded kind reports nothing but its state.
+      // Our atProvider includes forProvider (MR4). The recorded kind reports only its state.
       atProvider: status['atProvider'] && { state: status['atProvider'].state },
       lastHandledReconcileAt: status['lastHandledReconcileAt'],
     }
@@ -217,7 +217,7 @@ class CaseWorld {
       Object.entries(notes).map(([name, value]) => {
         const time = times.includes(name) ? parseTime(value) : undefined
         if (time === undefined) return [name, value]
-        // The recording rounds so that the seconds it took do not matter.
+        // The recording rounds ages, so that its duration is not significant.
         const age = Math.round((this.#now - time) / 5000) * 5
         return [name, age === 0 ? '<now>' : `<now-${age}s>`]
       }),
@@ -247,9 +247,8 @@ function classOf(next: Next): Vector {
 }
 
 /**
- * Makes requests fail as a round says. Which of upstream's writes a fault hit
- * is told by what that write wanted to change, not by counting: we change the
- * same things in fewer writes.
+ * Injects the faults of a round into requests. A failed upstream write is identified by its changes instead of its
+ * index, since we need fewer writes for the same changes.
  */
 class Faults {
   readonly #counts = new Map<string, number>()
@@ -273,7 +272,7 @@ class Faults {
 
   strike(request: FakeRequest): void {
     const { type, name } = request
-    // The recorded runtime reserves no external names, so its faults do not hit those requests.
+    // The recorded runtime does not reserve external names, so its faults do not apply to those requests.
     if (type.resource === reservationType.resource) return
     const target = type.resource === 'secrets' ? 'secret' : name === 'w' ? 'managed' : 'other'
     const op = operationOf(request)
@@ -307,7 +306,7 @@ function operationOf({ verb, type, fieldManager }: FakeRequest): string {
 }
 
 function recordedTokens(write: Vector): readonly string[] {
-  // Upstream's late initialization may have nothing left to change, as the finalizer's write took it along.
+  // The late initialization of upstream may have nothing left to change, if the write of the finalizer included it.
   if (write['noop'] || !['finalizersAdded', 'finalizersRemoved', 'annotationsSet', 'specSet'].some((k) => k in write))
     return ['spec']
   return [
@@ -330,7 +329,7 @@ function changedTokens({ before, after }: FakeRequest): readonly string[] {
   ]
 }
 
-/** A write that notes the end of a create is that one, whatever else it carries. */
+/** Returns whether the writes correspond. A write that records the end of a create is identified by that alone. */
 function matches(recorded: readonly string[], changed: readonly string[]): boolean {
   const ends = recorded.filter((token) => token === annotations.createSucceeded || token === annotations.createFailed)
   return (ends.length > 0 ? ends : recorded).some((token) => changed.includes(token))

@@ -26,7 +26,7 @@ const namespacedType: ResourceType = {
   namespaced: true,
 }
 
-/** reference.json. */
+/** Runs reference.json. */
 export async function runReferences(file: Vector, report: Report): Promise<void> {
   const lists = [
     { name: 'single', type: clusterType, objects: 'clusterObjects' },
@@ -55,7 +55,7 @@ export async function runReferences(file: Vector, report: Report): Promise<void>
   )
 }
 
-/** With an error the response means nothing, and is not compared. */
+/** Returns the expected result. After an error the response has no meaning and is not compared. */
 function expected(vector: Vector): Vector {
   const { error, errorClass, reads } = vector
   if (error !== undefined) return { error, errorClass, reads }
@@ -137,7 +137,7 @@ class World {
   }
 }
 
-/** The errors that the vectors' faults stand for. */
+/** Returns the error for a fault of a vector. */
 export function faultError(error: string, type: { group: string; resource: string }, name: string): Error {
   const qualified = type.group ? `${type.resource}.${type.group}` : type.resource
   if (error === 'conflict') {
@@ -149,6 +149,7 @@ export function faultError(error: string, type: { group: string; resource: strin
   return new Error('boom')
 }
 
+/** Returns the Kubernetes object for an object of a vector. */
 export function kubeObject(type: ResourceType, object: Vector): KubeObject {
   const { name, namespace, externalName, labels, controllerUID } = object
   return {

@@ -1,16 +1,16 @@
 import { equal, messageOf, stringify } from '@crosstie/kube'
 
-/** What became of the vectors of one run. */
+/** The results of one run of vectors. */
 export class Report {
   passed = 0
   failed = 0
   skipped = 0
-  /** How often each wanted difference was recognised. */
+  /** The number of vectors with each intended difference. */
   readonly wanted = new Map<string, number>()
   readonly failures: string[] = []
   readonly skips = new Map<string, number>()
 
-  /** Counts one vector as passed when what it gives is as expected, and one that we do not understand as failed. */
+  /** Counts a vector as passed if the result is as expected. An exception counts as failed. */
   compare(id: string, run: () => unknown, expected: unknown): void {
     try {
       const actual = run()
@@ -31,7 +31,7 @@ export class Report {
     this.failures.push(`${id}: ${why}`)
   }
 
-  /** Runs what may take a while. What cannot be understood counts as failed, and the others still run. */
+  /** Runs an asynchronous vector or file. An exception counts as one failure and does not stop the others. */
   async attempt(id: string, run: () => void | Promise<void>): Promise<void> {
     try {
       await run()
@@ -47,11 +47,11 @@ export class Report {
   }
 }
 
-/** A vector: whatever JSON object it is. */
+/** A vector: a JSON object of any shape. */
 // biome-ignore lint/suspicious/noExplicitAny: recorded data of many shapes.
 export type Vector = Readonly<Record<string, any>>
 
-/** The value or the error of a call, as the vectors note them. */
+/** Returns the value or the error of a call, in the format of the vectors. */
 export function outcomeOf(call: () => Vector): Vector {
   try {
     return call()

@@ -11,9 +11,9 @@ import { runReferences } from './reference.js'
 import { Report, type Vector } from './report.js'
 
 interface Suite {
-  /** The lists of vectors that it runs. */
+  /** The lists of vectors that the suite runs. */
   readonly lists: readonly string[]
-  /** What its files hold beside them. */
+  /** Other fields of its files. */
   readonly beside: readonly string[]
   run(file: Vector, report: Report): void | Promise<void>
 }
@@ -66,8 +66,8 @@ const suites: Readonly<Record<string, Suite>> = {
 }
 
 /**
- * Runs every file of vectors (`*.json`, `*.json.gz`) in the folder. What is not understood is told, and counts as
- * failed where it should be a vector, as skipped where nobody knows what it is.
+ * Runs every file of vectors (`*.json`, `*.json.gz`) in the folder. An invalid file or vector counts as failed. Unknown
+ * lists and files without known lists count as skipped.
  */
 export async function runVectors(folder: string): Promise<Report> {
   const report = new Report()
@@ -97,7 +97,7 @@ function read(path: string): unknown {
   }
 }
 
-/** Which suite a file belongs to is told by the lists that it holds; its name decides where they leave it open. */
+/** Returns the suite of a file by its lists. The name of the file decides if several suites match. */
 function suiteOf(name: string, file: object): Suite | undefined {
   const holds = ({ lists }: Suite) => lists.some((list) => list in file)
   const named = suites[name.replace(/\.json(\.gz)?$/, '')]

@@ -4,26 +4,25 @@ import type { Vector } from './report.js'
 import { readyCondition } from './world.js'
 
 /**
- * Where we differ from the recorded runtime on purpose: the table "Where
- * upstream's runtime is not the model" of the architecture. A rule recognises
- * a situation, never a case by its name, and says what is expected instead.
+ * Intended differences from the recorded runtime: the table "Where upstream's runtime is not the model" of the
+ * architecture. A rule matches a situation, never the name of a case, and returns the expected result instead.
  */
 
-/** One reconcile of a case. */
+/** One reconciliation of a case. */
 export interface Round {
   readonly c: Vector
   readonly round: Vector
-  /** All that was recorded of the real runtime. */
+  /** The complete recording of the real runtime. */
   readonly recorded: Vector
-  /** Object and secret before it, whether the object was deleted, and its spec. */
+  /** The object and the Secret before the reconciliation, whether the object was deleted, and its spec. */
   readonly before: Vector
-  /** What ours did. */
+  /** Our result. */
   readonly actual: Vector
 }
 
 interface Rule {
   readonly name: string
-  /** What is expected instead; undefined when the rule does not apply. */
+  /** Returns the expected result instead; undefined if the rule does not apply. */
   readonly expect: (round: Round, expected: Vector) => Vector | undefined
 }
 
@@ -74,6 +73,7 @@ const rules: readonly Rule[] = [
   { name: 'the name is noted with the first other note: one write instead of three', expect: nameNotedLater },
 ]
 
+/** Applies all intended differences to a recorded result. Returns the expected result and the names of the rules. */
 export function wantedDifferences(round: Round, recorded: Vector) {
   let expected = recorded
   const applied: string[] = []
@@ -82,7 +82,7 @@ export function wantedDifferences(round: Round, recorded: Vector) {
     if (!instead) continue
     expected = instead
     applied.push(rule.name)
-    // The recording did nothing, ours did what it may: there is no more to compare.
+    // Our result was accepted as it is, so there is nothing left to compare.
     if (instead === round.actual) break
   }
   return { expected, rules: applied }
@@ -90,7 +90,7 @@ export function wantedDifferences(round: Round, recorded: Vector) {
 
 const callsOf = ({ calls }: Vector): string[] => (calls as Vector[]).map(({ call }) => call)
 
-/** What the policies of the object allow, by our reading. */
+/** Returns the actions that the policies of the object allow, by our definition. */
 function allowed({ c, before }: Round) {
   const { managementPolicies, deletionPolicy = '' } = before['spec']
   return policiesOf(
@@ -99,7 +99,7 @@ function allowed({ c, before }: Round) {
   )
 }
 
-/** Did ours do only what it may? All that can be asked where the recording did nothing at all. */
+/** Returns whether our calls are all allowed. It is the only possible check if the recording did nothing. */
 function keepsToPolicies(round: Round): boolean {
   const { may } = allowed(round)
   const calls = callsOf(round.actual)
@@ -172,7 +172,7 @@ function foreignFinalizer({ before }: Round, expected: Vector): Vector | undefin
 
 const noted = (write: Vector): string[] => Object.keys(write['annotationsSet'] ?? {})
 
-/** Why the status cannot be written in this round, if it cannot. */
+/** Returns the fault of the first status write of this round, if any. */
 const statusFault = ({ round }: Round): string | undefined =>
   ((round['kubeFaults'] ?? []) as Vector[]).find(({ op, nth }) => op === 'updateStatus' && nth === 1)?.['error']
 
@@ -190,7 +190,7 @@ function oneWrite(of: Round, expected: Vector): Vector | undefined {
   if (!failed || !retried || !actual['after'].present) return undefined
   const as = (other: Vector, ...fields: string[]) =>
     fields.every((field) => equal(actual['after'][field], other[field]))
-  // References were resolved before, in a write of their own.
+  // References are resolved earlier, in a separate write.
   const untouched =
     as(before['after'], 'finalizers', 'annotations') &&
     (as(before['after'], 'forProvider') || as(expected['after'], 'forProvider'))
@@ -198,7 +198,7 @@ function oneWrite(of: Round, expected: Vector): Vector | undefined {
   return untouched && !called ? actual : undefined
 }
 
-/** Upstream notes the name first of all, even of an object that is about to go or that waits for a human. */
+/** Upstream records the name first, even for an object that is being deleted or waits for a user. */
 function nameNotNeeded(round: Round): Vector | undefined {
   const { recorded, before, actual } = round
   const failed = (recorded['kubeWrites'] as Vector[]).some(
@@ -208,7 +208,7 @@ function nameNotNeeded(round: Round): Vector | undefined {
   return failed && (before['deleted'] || stuck) && keepsToPolicies(round) ? actual : undefined
 }
 
-/** Only a kind whose names are deterministic gets here: the others wait for a human, in both worlds. */
+/** Applies only to kinds with deterministic names. In both implementations, all others wait for a user. */
 function doubtIsWaitedOut({ c, round, before, actual }: Round, expected: Vector): Vector | undefined {
   const waits = actual['events'].includes('Normal PendingExternalResource')
   const released = before['deleted'] && !round['external'].exists && !expected['after'].present
@@ -252,7 +252,7 @@ function absentIsAnError(round: Round, expected: Vector): Vector | undefined {
   }
 }
 
-/** A poll that a hook takes all seconds from never comes. */
+/** Returns whether we poll. If a hook reduces the interval to zero or less, we do not poll again. */
 function polls({ c, actual }: Round): boolean {
   const { class: next } = actual['result']
   return next === 'poll' || (next === 'none' && c['options']?.['pollIntervalHookAddsSeconds'] < 0)
@@ -276,11 +276,11 @@ const changes = [
 ]
 const reports = ['conditionsSet', 'statusSet', 'statusRemoved']
 
-/** A recorded write that failed and would have changed nothing. */
+/** Applies if a recorded write failed that would have changed nothing. */
 function nothingToWrite(round: Round, expected: Vector): Vector | undefined {
   const { recorded, before, actual } = round
   const { createDetails, updateDetails } = round.round['external'] ?? {}
-  // Either it was as it should be, or it came to be in this round and nobody had anything to add.
+  // Either the Secret was complete, or it was created in this round and no call added details.
   const whole = equal(actual['secret'], expected['secret']) && !createDetails && !updateDetails
   const kept = actual['secret'] !== undefined && (whole || equal(actual['secret'], before['secret']))
   const idle = (recorded['kubeWrites'] as Vector[]).some((write) => {
@@ -310,7 +310,7 @@ function noLeak(round: Round, expected: Vector): Vector | undefined {
   return { ...expected, after: withoutSpecWrite(after, forProvider) }
 }
 
-/** The object without one write of its spec: it is one generation younger, and so is what was reported of it. */
+/** Returns the object without one write of its spec: its generation and observedGenerations are one lower. */
 function withoutSpecWrite(after: Vector, forProvider: Vector): Vector {
   const generation = after['generation'] - 1
   const conditions = (after['conditions'] as Vector[]).map((condition) =>
@@ -321,7 +321,7 @@ function withoutSpecWrite(after: Vector, forProvider: Vector): Vector {
   return { ...after, forProvider, generation, conditions }
 }
 
-/** Go leaves empty lists out when it writes an object, so upstream's next write of any kind takes the list away. */
+/** Go omits empty lists when it serializes an object, so any later write of upstream removes the list. */
 function emptyListIsKept({ recorded }: Round, expected: Vector): Vector | undefined {
   const { after } = expected
   const removed = (recorded['kubeWrites'] as Vector[]).some(
@@ -330,7 +330,7 @@ function emptyListIsKept({ recorded }: Round, expected: Vector): Vector | undefi
   return removed && after.present ? { ...expected, after: withoutSpecWrite(after, after.forProvider) } : undefined
 }
 
-/** Upstream sets what was observed first, and forgets by that what was there. */
+/** Upstream sets the observed conditions first and thereby loses the previous ones. */
 function saidAgain({ before }: Round, expected: Vector): Vector | undefined {
   const held = (before['after'].conditions ?? []) as Condition[]
   const conditions = (expected['after'].conditions ?? []) as Condition[]
@@ -341,7 +341,7 @@ function saidAgain({ before }: Round, expected: Vector): Vector | undefined {
   return { ...expected, after: { ...expected['after'], conditions: kept } }
 }
 
-/** Upstream loses the observation to its own later writes of the object. */
+/** Later writes of upstream overwrite its observation. */
 function observedIsReported(round: Round, expected: Vector): Vector | undefined {
   const { external } = round.round
   const { after } = expected
@@ -374,7 +374,7 @@ function referenceIsKept(round: Round, expected: Vector): Vector | undefined {
   if (!cleared) return undefined
   const held = before['after'].forProvider
   const kept = equal(actual['after'].forProvider?.parentRef, held.parentRef)
-  // There a write failed that we have no need of.
+  // The failed write is one that we do not need.
   if (cleared['error']) return kept && keepsToPolicies(round) ? actual : undefined
   if (!expected['after'].present) return undefined
   const { parentId, parentRef } = held
@@ -426,7 +426,7 @@ function driftIsShown(round: Round, expected: Vector): Vector | undefined {
   const { update } = allowed(round).may
   const drifted = external?.exists && !external.upToDate
   if (!shown) {
-    // Told before the condition was written, which failed in both worlds.
+    // The event precedes the write of the condition, which failed in both implementations.
     const unwritten = drifted && !update && statusFault(round)
     const told = unwritten && actual['events'].includes('Warning DriftDetected')
     return told ? { ...expected, events: insertBefore(expected['events'], 'Warning DriftDetected') } : undefined
@@ -442,7 +442,7 @@ function driftIsShown(round: Round, expected: Vector): Vector | undefined {
   }
 }
 
-/** Before the events that come last of all. */
+/** Inserts an event before the disconnect event, which is always last. */
 function insertBefore(events: readonly string[], event: string): readonly string[] {
   const at = events.indexOf('Warning CannotDisconnectFromProvider')
   return at < 0 ? [...events, event] : events.toSpliced(at, 0, event)
@@ -464,7 +464,7 @@ function nameNotedLater({ before, actual }: Round, expected: Vector): Vector | u
   const noted = (object: Vector) => object['annotations']?.[EXTERNAL_NAME]
   if (!after.present || noted(after) !== 'w' || noted(before['after']) || noted(actual['after'])) return undefined
   const { [EXTERNAL_NAME]: _, ...annotations } = after.annotations
-  // An empty note stays where it was.
+  // An empty annotation is kept.
   const held = before['after'].annotations?.[EXTERNAL_NAME]
   return {
     ...expected,

@@ -10,8 +10,9 @@ import type { FakeApi } from '../testing/fakeapi.js'
 import { faultError, kubeObject } from './reference.js'
 import type { Vector } from './report.js'
 
-/** The world of a reconcile case, as the vectors' README describes it. */
+/** The environment of a reconcile case, as described in the README of the vectors. */
 
+/** The time at the start of a case. */
 export const NOW = Date.UTC(2026, 0, 15, 12, 0, 0)
 
 const group = 'oracle.example.org'
@@ -20,8 +21,10 @@ const types: Record<string, ResourceType> = {
   legacy: { group, version: 'v1alpha1', kind: 'ClusterWidget', resource: 'clusterwidgets', namespaced: false },
 }
 
+/** Returns the type of the managed resource of a case. */
 export const typeOf = (c: Vector): ResourceType => types[c['kind']]!
 
+/** Returns the key of the managed resource of a case. */
 export const keyOf = (c: Vector) => (c['kind'] === 'modern' ? { namespace: 'ns', name: 'w' } : { name: 'w' })
 
 const parametersOf = (type: ResourceType) =>
@@ -33,7 +36,7 @@ const parametersOf = (type: ResourceType) =>
     ),
   }).node
 
-/** The kind of a case. It has no list, tags or tokens; only a deterministic name can be found again. */
+/** Returns the kind of a case. It has no list, tags or tokens, so only a deterministic name can be found again. */
 export function kindOf(c: Vector, external: ManagedKind['external']): ManagedKind {
   const options = (c['options'] ?? {}) as Vector
   const type = typeOf(c)
@@ -66,6 +69,7 @@ export function kindOf(c: Vector, external: ManagedKind['external']): ManagedKin
   }
 }
 
+/** Stores the objects of a case in the fake API. */
 export function seed(api: FakeApi, c: Vector): void {
   if (!c['managedMissing']) api.seed(typeOf(c), managedOf(c))
   const references = c['references'] as Vector | undefined
@@ -79,7 +83,7 @@ export function seed(api: FakeApi, c: Vector): void {
   seedSecret(api, { ...secret, owners: owner ? [{ ...ownerOf(c), uid: owner }] : [] })
 }
 
-/** Puts the connection secret there as the vectors write it: its data in clear. */
+/** Stores the connection Secret of a vector, whose data is not encoded. */
 export function seedSecret(api: FakeApi, { type, data, owners }: Vector): void {
   const entries = Object.entries((data ?? {}) as Record<string, string>)
   const object: Secret = {
@@ -155,7 +159,7 @@ function managedOf(c: Vector): KubeObject {
   }
 }
 
-/** The external side of a round: answers as told, and notes who asked. */
+/** The scripted external API of a round. It records all calls. */
 export class ScriptedExternal {
   calls: Vector[] = []
   script: Vector = {}
@@ -218,7 +222,7 @@ export class ScriptedExternal {
   }
 }
 
-/** The condition of a constructor's name, as in `Unavailable`. */
+/** Returns the condition for the name of its constructor, such as `Unavailable`. */
 export function readyCondition(name: string): Condition {
   const [, base, argument] = /^(\w+)(?:\((.*)\))?$/.exec(name) ?? []
   const key = `${base![0]!.toLowerCase()}${base!.slice(1)}` as keyof typeof conditions
