@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Builds the load program, if it is not built as it is now, and returns its path. */
+/** Builds the load program if it is out of date, and returns its path. */
 export function buildLoadgen() {
   const cache = process.env.CROSSTIE_CACHE ?? join(homedir(), '.cache', 'crosstie')
   mkdirSync(cache, { recursive: true })
@@ -16,8 +16,9 @@ export function buildLoadgen() {
 }
 
 /**
- * Starts a program of Node. Resolves with the process once it has printed the words, rejects when it ends before. `begun`
- * gets the process at once, so that it can be ended whatever becomes of it; `profile` is a folder for a CPU profile.
+ * Starts a Node program. Resolves with the process once it has printed the words, and rejects if it ends before.
+ * `begun` receives the process immediately, so that the caller can always stop it. `profile` is a folder for a CPU
+ * profile.
  */
 export function startProgram(args, words, { profile, begun } = {}) {
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
@@ -36,7 +37,7 @@ export function startProgram(args, words, { profile, begun } = {}) {
   })
 }
 
-/** Asks a program to end, and waits until it has. */
+/** Stops a program, and waits until it has ended. */
 export async function stopProgram(child) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.on('exit', resolve))

@@ -10,7 +10,7 @@ const FILE = 'providers/azure/src/emulator/shapes.ts'
 const folder = resolve(process.argv[2] ?? '.')
 const DEPTH_MAX = 9
 
-/** By package: the API version that it describes, and the model of each resource type. */
+/** The API version and the model of each resource type, by package. */
 const sources = {
   'arm-resources': ['2025-04-01', { 'Microsoft.Resources/resourceGroups': 'ResourceGroup' }],
   'arm-network': [
@@ -56,7 +56,7 @@ for (const [name, [version, types]] of Object.entries(sources)) {
 const head = readFileSync(FILE, 'utf8').split('export const shapesText')[0]
 writeFileSync(FILE, `${head}export const shapesText = \`\n${texts.join('\n')}\n\`\n`)
 
-/** The fields of a model, with names such as `properties.state` put where they belong. */
+/** Returns the fields of a model. Flattened names such as `properties.state` become nested fields. */
 function treeOf(mappers, model, path) {
   const root = { children: new Map() }
   const { modelProperties = {}, additionalProperties } = mappers[model].type
@@ -91,7 +91,10 @@ function nodeOf(mappers, property, path) {
   return { type: 'object', flags, children: treeOf(mappers, model, [...path, model]) }
 }
 
-/** Embedded resources that exist on their own. Delegations do not, and a virtual network may bring its subnets. */
+/**
+ * Reports whether an embedded resource exists on its own. Delegations do not, and a virtual network may contain its
+ * subnets.
+ */
 function isResource({ type: { modelProperties = {}, className } }, path) {
   const part = className === 'Delegation' || (className === 'Subnet' && path.length === 1)
   return Boolean(modelProperties.id && modelProperties.etag) && !part

@@ -1,4 +1,4 @@
-// Puts the program into a few files: hundreds of small modules take Node longer to open than to run.
+// Bundles the program into a few files, because Node opens hundreds of small modules slowly.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,14 +13,14 @@ await rm(outdir, { recursive: true, force: true })
 const { outputFiles, metafile } = await build({
   entryPoints: ['apps/crosstie/dist/cli/main.js'],
   outdir,
-  // Names change with what is inside, so that code which was kept for one is never taken for another.
+  // Names contain a hash of the content, so that the compile cache never mixes versions.
   entryNames: '[name]-[hash]',
   bundle: true,
   splitting: true,
   format: 'esm',
   platform: 'node',
   target,
-  // As Node itself resolves them: taken as CommonJS, the AWS SDK loses its clients.
+  // Resolved like Node: as CommonJS, the AWS SDK loses its clients.
   mainFields: ['module', 'main'],
   minifyWhitespace: true,
   sourcemap: 'inline',
@@ -44,8 +44,9 @@ await writeFile(`${outdir}/package.json`, `${JSON.stringify({ type: 'commonjs', 
 await runOnce()
 
 /**
- * Of the official client we use how it reads a kubeconfig. It does not say that its modules do nothing by being loaded, so all of
- * Kubernetes' kinds would come along, 5 MB. And it brings a URL for a Node that has none, on a module that newer ones warn of.
+ * Leaves out unused parts of the official Kubernetes client, of which only the kubeconfig loader is used. The
+ * client does not declare its modules free of side effects, so the bundle would contain all Kubernetes kinds (5
+ * MB). It also contains a URL polyfill on a module that newer Node versions warn about.
  */
 function leaveOut({ onResolve, onLoad, resolve }) {
   const client = /[\\/]@kubernetes[\\/]client-node[\\/]/
@@ -58,10 +59,10 @@ function leaveOut({ onResolve, onLoad, resolve }) {
   onLoad({ filter: /./, namespace: 'built in' }, () => ({ contents: 'export default { URL }' }))
 }
 
-/** Parts are written as CommonJS: V8 keeps compiled code for scripts only, and Node loads them with less ado. */
+/** Writes a part as CommonJS: V8 caches compiled code only for scripts, and Node loads them faster. */
 async function writeScript(path, module) {
   const script = module
-    // Parts ask for each other as scripts do. What users bring is imported, by bin/bundle.js: kept code cannot.
+    // Parts require each other. Modules of users are imported by bin/bundle.js, because cached code cannot import.
     .replaceAll(/\bimport\(("\.\/[\w-]+\.js")\)/g, 'Promise.resolve().then(()=>require($1))')
     .replaceAll(/\bimport\(/g, '__import(')
   const { code, map } = await transform(script, {
@@ -79,7 +80,7 @@ async function writeScript(path, module) {
   await writeFile(`${path}.map`, map)
 }
 
-/** The program keeps what was compiled of it when it ends; then the first start is as fast as the others. */
+/** Runs the program once to fill its compile cache, so that the first start is as fast as later ones. */
 async function runOnce() {
   const folder = await mkdtemp(join(tmpdir(), 'crosstie-build-'))
   const program = 'apps/crosstie/bin/crosstie.js'

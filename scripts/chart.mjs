@@ -1,7 +1,7 @@
 // Writes the Helm chart in deploy/chart from the same source as `crosstie manifests`.
-//   node scripts/chart.mjs           writes it
-//   node scripts/chart.mjs --check   only says what is old, and fails then
-//   node scripts/chart.mjs FOLDER    writes one with all kinds in crds/ to a folder of yours
+//   node scripts/chart.mjs           write it
+//   node scripts/chart.mjs --check   fail if it is out of date
+//   node scripts/chart.mjs FOLDER    write a chart with all kinds in crds/ to the folder
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 

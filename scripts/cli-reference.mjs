@@ -1,4 +1,4 @@
-// Writes docs/reference/cli.md from the commands. A test says when it is old.
+// Writes docs/reference/cli.md from the commands. A test reports when the page is out of date.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 

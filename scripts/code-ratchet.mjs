@@ -22,9 +22,9 @@ const FOLDERS = ['apps', 'packages', 'providers', 'test']
 const SOURCE = /\/src\/.*\.ts$/
 /** The build copies the examples into the program. */
 const COPIES = /^apps\/crosstie\/examples\//
-/** Tests and test kits may assert and cast; complexity counts everywhere. */
+/** Tests and test kits may assert and cast. Complexity counts everywhere. */
 const TEST = /^test\/|\.test\.ts$|\/testing[./]/
-/** Comments, strings and import lines hold `as` too. */
+/** Comments, strings and import lines contain `as` too. */
 const NOT_CODE =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|^(?:import|export) [^;=]*? from\b/gm
 const blank = (text) => text.replace(/[^\n]/g, '_')
@@ -44,7 +44,10 @@ if (option !== '--list') {
   process.exitCode = complaints.length > 0 ? 1 : 0
 }
 
-/** The linter finds assertions and complex functions. The latter are listed by file, by its name only so that it can move. */
+/**
+ * Counts the assertions and complex functions that the linter finds. The latter are listed by file name without its
+ * folder, so that a file can move.
+ */
 function countFindings() {
   const only = Object.keys(RULES).map((rule) => `--only=${rule.replace('lint/', '')}`)
   const args = ['biome', 'lint', ...only, '--max-diagnostics=none', '--reporter=json', ...FOLDERS]

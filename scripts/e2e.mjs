@@ -1,6 +1,6 @@
-// Kubernetes' own end-to-end specs that need no nodes, on a server of your choice.
+// Runs the end-to-end specs of Kubernetes that need no nodes, on a server of your choice.
 //   node scripts/e2e.mjs [--target embedded|oracle|KUBECONFIG] [--specs FILE] [--save FILE] [--processes N] [WORD...]
-// Words choose the specs whose names contain one of them.
+// Words select the specs whose names contain one of them.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Files below the folders whose path matches, sorted; node_modules is never entered. */
+/** Returns the files below the folders whose path matches, sorted. node_modules is skipped. */
 export function globSync(folders, pattern) {
   const found = []
   const visit = (folder) => {

@@ -7,13 +7,13 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"\n]+)['"]/g
 
 const cache = new Map()
 
-/** Returns what a module imports: paths for modules of this repository, the specifier for others. */
+/** Returns the imports of a module: paths for modules of this repository, the specifier for others. */
 export function importsOf(file) {
   if (!cache.has(file)) cache.set(file, readImports(file))
   return cache.get(file)
 }
 
-/** Forgets modules that were compiled again. */
+/** Removes recompiled modules from the cache. */
 export function forget(files) {
   for (const file of files) cache.delete(file)
 }

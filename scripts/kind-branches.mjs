@@ -1,5 +1,5 @@
-// Built-in kinds and custom resources differ in one place: the members of `Conventions`. This check finds code elsewhere that
-// asks which of the two a kind is.
+// Built-in kinds and custom resources differ in one place: the members of `Conventions`. This check finds other code
+// that branches on the two.
 import { readFileSync } from 'node:fs'
 import { globSync } from './glob.mjs'
 
@@ -16,6 +16,7 @@ export function kindBranches(file, text) {
   return [...text.matchAll(BRANCH)].map(({ index }) => text.slice(0, index).split('\n').length)
 }
 
+/** Returns one message for each place that branches on the two implementations. */
 export function kindBranchComplaints() {
   const advice = 'add a named member to definitions/conventions.ts instead of asking whether a kind is built in'
   return globSync([FOLDER], /\.ts$/).flatMap((file) =>

@@ -1,6 +1,6 @@
 /**
- * Who may import whom. A folder may use those on the lines above its own, and
- * nothing else: not below, not beside. `except` narrows that further.
+ * The layers of the repository. A folder may import folders on the lines above its own, but not on the same line or
+ * below. `except` restricts that further.
  */
 export const layers = [
   ['packages/cel'],
@@ -16,9 +16,10 @@ export const layers = [
   ['test/clients'],
 ]
 
+/** Folders with fewer permitted imports than their layer. */
 export const except = {
   'packages/resources': ['packages/cel', 'packages/kube', 'packages/controller'],
-  // Its external API is Kubernetes itself: the client and the informers are what it reaches it with (decision 15).
+  // Its external API is Kubernetes itself, which it reaches with the client and the informers (decision 15).
   'providers/kubernetes': ['packages/cel', 'packages/kube', 'packages/controller', 'packages/resources'],
   'providers/*': ['packages/kube', 'packages/resources'],
 }
@@ -60,7 +61,7 @@ export const rooms = {
   'apps/crosstie': [['options'], ['daemon'], ['cli'], ['reference']],
 }
 
-/** Whether a folder of a package may import another folder of the same package. */
+/** Reports whether a folder of a package may import another folder of the same package. */
 export function mayImportRoom(folder, from, to) {
   const levels = rooms[folder]
   if (!levels || from === to || from === undefined || to === undefined) return true
@@ -68,6 +69,7 @@ export function mayImportRoom(folder, from, to) {
   return levelOf(to) < levelOf(from) && levelOf(to) >= 0
 }
 
+/** Reports whether a package folder may import another. */
 export function mayImport(from, to) {
   if (from === to) return true
   const allowed = except[from] ?? except[from.replace(/\/[^/]+$/, '/*')]

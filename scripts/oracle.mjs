@@ -1,4 +1,5 @@
-// A real Kubernetes API on loopback: kube-apiserver, etcd, controller manager, built through the Go module proxy.
+// Builds and starts a real Kubernetes API on loopback: kube-apiserver, etcd and controller manager. The
+// sources come from the Go module proxy.
 //   node scripts/oracle.mjs build
 //   node scripts/oracle.mjs start --kubeconfig FILE
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 // Writes the reference pages of all kinds from their definitions: docs/reference/<group>/<Kind>.md.
-//   node scripts/pages.mjs           writes what is old or missing, removes what is no kind's any more
-//   node scripts/pages.mjs --check   only says what is old, and fails then
+//   node scripts/pages.mjs           write pages that are out of date or missing, remove pages without a kind
+//   node scripts/pages.mjs --check   fail if a page is out of date
 import { spawnSync } from 'node:child_process'
 
 const root = new URL('..', import.meta.url)

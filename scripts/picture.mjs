@@ -1,4 +1,4 @@
-// Makes the pictures of the README from a real run: docs/images/*.svg. Run it after `npm run build`.
+// Generates the pictures of the README from a real run: docs/images/*.svg. Run it after `npm run build`.
 import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'crosstie-picture-'))
-// As after a clone: the examples are here, and people call the program through npx.
+// As after a clone: the examples are in the folder, and users run the program with npx.
 symlinkSync(join(root, 'examples'), join(folder, 'examples'))
 const { KUBECONFIG: _, NO_COLOR: __, ...rest } = process.env
 const env = { ...rest, FORCE_COLOR: '1', npm_execpath: 'npm' }
@@ -61,7 +61,7 @@ function output(process, words) {
 }
 
 async function crosstieSays(args) {
-  // drift ends with a code of its own when there is something to tell.
+  // `drift` exits with a separate code if there is drift.
   return await run(process.execPath, [crosstie, ...args], { cwd: folder, env }).catch((error) => error)
 }
 

@@ -1,4 +1,4 @@
-// Before `npm pack` of a package: the license goes with it, and the examples go with the program.
+// Runs before `npm pack` of a package: copies the license, and the examples for the program.
 import { cpSync } from 'node:fs'
 
 const root = new URL('..', import.meta.url)

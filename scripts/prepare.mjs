@@ -1,5 +1,6 @@
-// Builds and installs what the tests need beyond Node, if it is not in the cache yet (minutes the first time):
-// Kubernetes' own programs, Helm, Crossplane, moto, Terraform and its providers. If one is unavailable, its tests are skipped.
+// Builds and installs the programs that the tests need besides Node, if they are not in the cache yet (minutes the
+// first time): the programs of Kubernetes, Helm, Crossplane, moto, Terraform and its providers. If one is unavailable,
+// its tests are skipped.
 //   node scripts/prepare.mjs
 import { motoMissing } from '../providers/aws/dist/testing/moto.js'
 import { providerMissing, providerNames, terraformMissing } from '../providers/terraform/dist/testing/index.js'
@@ -23,7 +24,7 @@ async function programsMissing() {
   return missing
 }
 
-/** One after the other: each build uses all cores. */
+/** Sequential, because each build uses all cores. */
 async function providersMissing() {
   const missing = []
   for (const name of providerNames) missing.push(await providerMissing(name))

@@ -11,7 +11,7 @@ const REPORT = 'packages/resources/provider.api.md'
 /** The number of names may only go down. The goal is 30. */
 const NAMES_MAX = 53
 
-/** Returns one message per problem; empty when the report is current and all examples compile. */
+/** Returns one message per problem. The list is empty if the report is current and all examples compile. */
 export function providerApiComplaints() {
   if (!existsSync(ENTRY)) return []
   const names = exportedNames()
@@ -72,7 +72,7 @@ ${sections.join('\n')}`
 
 const withoutComments = (text) => text.replace(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, '')
 
-/** Compiles every `@example` against the package as it is built. */
+/** Compiles every `@example` against the built package. */
 function exampleComplaints(names) {
   const examples = names.flatMap(({ name, comment }) =>
     [...comment.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => ({ name, code: code.replace(/^ \* ?/gm, '') })),

@@ -25,7 +25,7 @@ export function ratchetComplaints(file, counts, advice, command) {
   return complaints
 }
 
-/** Lowers the allowed counts to the present ones. Never raises one, except for a file that does not exist yet. */
+/** Lowers the allowed counts to the current ones. Never raises one, except for a file that does not exist yet. */
 export function lowerRatchet(file, counts) {
   const exists = existsSync(file)
   const allowed = exists ? JSON.parse(readFileSync(file, 'utf8')) : {}

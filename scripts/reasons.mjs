@@ -1,14 +1,16 @@
-// Every reason of a condition or an event that the code gives is listed in packages/resources/src/reasons.ts, and the other
-// way round. `node scripts/reasons.mjs` says what is missing; with --write it writes docs/reference/conditions-and-events.md.
+// Checks that the reasons of conditions and events in the code match the lists in packages/resources/src/*reasons.ts.
+//   node scripts/reasons.mjs           report reasons that are missing on either side
+//   node scripts/reasons.mjs --write   write docs/reference/conditions-and-events.md
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 
 const LISTS = ['reasons', 'event-reasons', 'terraform-reasons'].map((name) => `packages/resources/src/${name}.ts`)
 const LIST = LISTS[0]
+/** The generated page of conditions and events. */
 export const PAGE = 'docs/reference/conditions-and-events.md'
 
-/** Files that give reasons of their own, and those whose reasons are somebody else's words. */
+/** Reports whether reasons in the file must be listed. Tests, generated files and the lists are exempt. */
 const isOurs = (file) =>
   !/\.test\.ts$|\/(vectors|testing)\/|\/dist\/|\.d\.ts$/.test(file) &&
   !LISTS.includes(file) &&
@@ -20,18 +22,18 @@ const patterns = [
   /\bRequestError\(\s*'(\w+)'/g,
 ]
 
-/** The reasons that the code gives, with one place each. */
+/** Returns the reasons in the code, with one place each. */
 export function usedReasons() {
   const used = new Map()
   for (const file of globSync(['packages/resources/src', 'providers'], /\/src\/.*\.ts$/).filter(isOurs)) {
-    // UpToDate is a condition of Crossplane's whose words we know and that nothing of ours gives.
+    // UpToDate is a condition of Crossplane. Crosstie reads it, but never sets it.
     const text = readFileSync(file, 'utf8').replace(/^.*type: 'UpToDate'.*$/gm, '')
     for (const pattern of patterns) for (const [, reason] of text.matchAll(pattern)) used.set(reason, file)
   }
   return used
 }
 
-/** What is used and not listed, or listed and not used. */
+/** Returns the reasons that are used and not listed, or listed and not used. */
 export function reasonComplaints() {
   const text = LISTS.map((file) => readFileSync(file, 'utf8')).join('\n')
   const listed = new Set([...text.matchAll(/\breason: '(\w+)'/g)].map(([, reason]) => reason))

@@ -6,16 +6,17 @@ import { dirname, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 
+/** The page of requirements. */
 export const PAGE = 'docs/requirements.md'
 
 const NUMBER = /\b(?:MR|XN|POL|INI|OBS|CLM|AGG)\d+\b/g
 const ROW = /^\| ((?:MR|XN|POL|INI|OBS|CLM|AGG)\d+) \| (.*?) \| [^|]* \| [^|]* \|$/gm
 const FOLDERS = ['apps', 'docs', 'examples', 'packages', 'providers', 'test']
-/** Generated output and recorded data are not ours to number. */
+/** Generated output and recorded data do not name requirements. */
 const SKIPPED = /(^|\/)(dist|bundle|testdata)\/|\.tsbuildinfo$|^docs\/requirements\.md$|^apps\/crosstie\/examples\//
 const TEXT = /\.(ts|mjs|md|ya?ml)$/
 
-/** Returns one message per problem; empty when the page and all numbers are right. */
+/** Returns one message per problem. The list is empty if the page and all numbers are correct. */
 export function requirementComplaints() {
   const page = readFileSync(PAGE, 'utf8')
   const mentions = findMentions()
@@ -62,7 +63,7 @@ function withLinks(page, mentions) {
 }
 
 const link = (file, name) => `[${name}](${relative(dirname(PAGE), file)})`
-/** `packages/resources/src/binding/decide.test.ts` becomes `resources/claim/decide`. */
+/** Returns the name of a test: `resources/binding/decide` for `packages/resources/src/binding/decide.test.ts`. */
 const testName = (file) =>
   file
     .replace(/^(packages|test)\//, '')

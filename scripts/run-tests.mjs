@@ -1,13 +1,13 @@
-// Runs compiled test files, each in a process of its own, and prints the output of a file when it ends.
+// Runs compiled test files, each in a separate process, and prints the output of a file when it ends.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** A file that takes longer is killed and counts as failed. */
 const FILE_TIMEOUT_MS = 15 * 60_000
-/** After the exit of a file, its output is read this long at most: a process that it left behind may hold the pipe open. */
+/** The time to read the output after the exit of a file. A descendant process may hold the pipe open. */
 const OUTPUT_GRACE_MS = 10_000
 
-/** The same seed in every run; a test file that is run by itself takes a random one. */
+/** The seed of every run. A test file that is run without this script uses a random one. */
 const { CROSSTIE_SEED = '7' } = process.env
 const env = { DIFFERENTIAL_SEED: CROSSTIE_SEED, ...process.env, CROSSTIE_SEED }
 
@@ -38,7 +38,7 @@ async function runFile(file) {
   const begun = Date.now()
   const seeded = readFileSync(file, 'utf8').includes("from 'fast-check'") ? ['--import', './scripts/seed.mjs'] : []
   const args = ['--enable-source-maps', '--test-reporter=spec', '--import', './scripts/cpu-time.mjs', ...seeded, file]
-  // The file gets a process group, so that processes that it left behind end with it.
+  // The file gets a process group, so that its descendants end with it.
   const child = spawn('node', args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true, env })
   running.add(child)
   const printed = []
@@ -90,6 +90,7 @@ function countsOf(text) {
   return counts
 }
 
+/** Resolves with the exit code of a child process. */
 export function exitOf(child) {
   return new Promise((resolve, reject) => {
     child.on('error', reject)

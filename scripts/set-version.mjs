@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 
-/** Files that name the tag of the image. */
+/** Files that contain the image tag. */
 const TAGGED = ['deploy/Dockerfile', 'docs/guides/run-on-kubernetes.md']
 const isOurs = (name) => name === 'crosstie' || name.startsWith('@crosstie/')
 

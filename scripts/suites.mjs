@@ -1,21 +1,22 @@
-// The one place that says which suite a test file belongs to.
+// Defines which suite a test file belongs to.
 //
 //   unit          files of packages/, providers/ and apps/ that start no external program and are not listed in SLOW.
 //                 The suite finishes within 60 s on two idle cores.
 //   conformance   test/conformance and test/clients: the embedded server compared with a real kube-apiserver, real clients.
 //   e2e           everything else: whole programs, crash simulation, tests that start a program (moto, PostgreSQL), SLOW.
 //
-// Every test file belongs to exactly one suite; `npm test` runs all of them.
+// Every test file belongs to exactly one suite. `npm test` runs all of them.
 import { existsSync } from 'node:fs'
 import { globSync } from './glob.mjs'
 import { importsOf, modulesImportedBy } from './imports.mjs'
 
+/** The names of the suites. */
 export const SUITES = ['unit', 'conformance', 'e2e']
 
-/** The CPU seconds that one file of the unit suite may take. Move slower files to SLOW, or make them faster. */
+/** The maximum CPU seconds of one file in the unit suite. Move slower files to SLOW, or speed them up. */
 export const UNIT_FILE_CPU_SECONDS = 5
 
-/** Unit tests in kind, but too slow for a suite that people run after every change. CPU seconds measured on one core. */
+/** Unit tests that are too slow to run after every change. CPU seconds measured on one core. */
 const SLOW = {
   'apps/crosstie/src/daemon/load.test.ts': 17,
   'packages/apiserver/src/hostile.test.ts': 10,
@@ -24,12 +25,13 @@ const SLOW = {
   'packages/resources/src/plan/worlds.test.ts': 17,
 }
 
-/** Returns all compiled test files. The compiler keeps the output of a source that was moved or removed; it is left out. */
+/** Returns all compiled test files. Stale output of moved or removed sources is left out. */
 export function testFiles() {
   const files = globSync(['test', 'providers', 'apps', 'packages'], /\/dist\/.*\.test\.js$/)
   return files.filter((file) => existsSync(sourceOf(file)))
 }
 
+/** Returns the suite of a test file. */
 export function suiteOf(file) {
   if (/^test\/(conformance|clients)\//.test(file)) return 'conformance'
   if (file.startsWith('test/') || sourceOf(file) in SLOW || startsProgram(file)) return 'e2e'
@@ -43,7 +45,7 @@ export function staleSlowFiles() {
 
 const sourceOf = (file) => file.replace('/dist/', '/src/').replace(/\.js$/, '.ts')
 
-/** Whether the test, or a test kit that it uses, imports a module that starts processes. */
+/** Reports whether the test, or a test kit that it uses, imports a module that starts processes. */
 function startsProgram(file) {
   const isTestCode = (path) => path === file || /\/testing[./]/.test(path)
   return [...modulesImportedBy(file, isTestCode)].some((path) => importsOf(path).includes('node:child_process'))

@@ -1,4 +1,4 @@
-// Lines of a terminal, colors included, as an SVG that needs nothing to be shown.
+// Converts colored terminal lines to a self-contained SVG.
 const FONT = 13
 const LINE = 19
 const LETTER = 7.83
@@ -10,6 +10,7 @@ const PLAIN = '#d6deeb'
 const PROMPT = '#82aaff'
 const COMMENT = '#7f8c98'
 
+/** Returns an SVG of terminal lines with a title. */
 export function terminalSvg(lines, title) {
   const all = trimmed(lines)
   const columns = Math.max(60, ...all.map((line) => [...withoutColours(line)].length))
@@ -53,7 +54,7 @@ function text(line, y) {
   return `<text ${at}>${spans(line)}</text>`
 }
 
-/** Every other part is a code; the letters between have what the codes before them said. */
+/** Splits a line into spans. Every second part is a color code, which applies to the text after it. */
 function spans(line) {
   const look = { bold: false, dim: false, color: '' }
   return line

@@ -1,4 +1,4 @@
-// Builds, checks and runs tests; ends with one line of totals. A test that fails fails the run.
+// Builds, checks and runs tests, and prints one line of totals. A failed test fails the run.
 //   npm test                       all suites
 //   npm run test:unit              one suite: see scripts/suites.mjs
 //   npm test -- kube cel           only test files whose path contains one of the words
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { exitOf, runFiles, stopOnSignals } from './run-tests.mjs'
 import { SUITES, suiteOf, testFiles, UNIT_FILE_CPU_SECONDS } from './suites.mjs'
 
-/** Whole programs and servers need memory and cores of their own. */
+/** Whole programs and servers need dedicated memory and cores. */
 const AT_ONCE_MAX = { unit: 8, conformance: 2, e2e: 2 }
 
 const { values, positionals: words } = parseArgs({ allowPositionals: true, options: { suite: { type: 'string' } } })

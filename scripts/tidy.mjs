@@ -1,4 +1,4 @@
-// Checks what a linter does not know: the direction of imports, the size of files, where links lead.
+// Runs checks that the linter does not provide: the direction of imports, the size of files, the targets of links.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
 import { cyclesOf } from './cycles.mjs'
@@ -53,7 +53,7 @@ function checkFile(folder, file) {
   })
 }
 
-/** Every folder of a package with layers has its place among them, and no folders import each other in a circle. */
+/** Checks that every folder of a layered package has a layer, and that folders have no import cycles. */
 function checkRooms(folder) {
   const files = sourceFiles(folder)
   const listed = rooms[folder].flat()
@@ -85,7 +85,7 @@ function checkStatusWriter() {
   }
 }
 
-/** The reference page of a kind must be what its definition says. Only known once it is built. */
+/** Checks that the reference page of each kind matches its definition. Requires a build. */
 async function checkPages() {
   if (!existsSync('apps/crosstie/dist/reference/kind-pages.js')) return
   const { oldPages, referencePages } = await import('../apps/crosstie/dist/reference/kind-pages.js')
@@ -94,7 +94,7 @@ async function checkPages() {
   }
 }
 
-/** So must the page about the command line. */
+/** Checks that the page of the command line is current. */
 async function checkCommands() {
   if (!existsSync('apps/crosstie/dist/reference/cli-page.js')) return
   const { cliReference } = await import('../apps/crosstie/dist/reference/cli-page.js')
@@ -102,7 +102,7 @@ async function checkCommands() {
   complaints.push('docs/reference/cli.md is not what the commands say: run node scripts/cli-reference.mjs')
 }
 
-/** And the Helm chart. */
+/** Checks that the Helm chart is current. */
 async function checkChart() {
   if (!existsSync('apps/crosstie/dist/cli/manifests/chart.js')) return
   const { chartFiles, oldFiles } = await import('../apps/crosstie/dist/cli/manifests/chart.js')
@@ -111,7 +111,7 @@ async function checkChart() {
   }
 }
 
-/** And every reason of a condition or an event is explained, in the code and on its page. */
+/** Checks that every reason of a condition or an event is documented, in the code and on its page. */
 async function checkReasons() {
   complaints.push(...reasonComplaints())
   if (!existsSync('packages/resources/dist/reasons-page.js')) return
@@ -120,7 +120,7 @@ async function checkReasons() {
   complaints.push(`${REASONS_PAGE} is not what its list says: run node scripts/reasons.mjs --write`)
 }
 
-/** A link to a file of ours must lead to one. */
+/** Checks that links to files of this repository have a target. */
 function checkLinks(page) {
   for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
     if (/^[a-z]+:/.test(target)) continue
@@ -133,12 +133,12 @@ function pagesBelow(folder) {
   return files.filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
 }
 
-/** Returns the folder below `src` that a file is in; undefined for files directly in `src`. */
+/** Returns the folder below `src` that contains a file, or undefined for files directly in `src`. */
 function roomOf(folder, file) {
   return new RegExp(`^${folder}/src/([^/]+)/`).exec(file)?.[1]
 }
 
-/** Both '@crosstie/kube' and '../../kube/src/errors.js' mean packages/kube. */
+/** Returns the folder of an import: both '@crosstie/kube' and '../../kube/src/errors.js' are packages/kube. */
 function importedFolder(file, specifier) {
   if (specifier.startsWith('.')) {
     const path = normalize(join(dirname(file), specifier))
@@ -156,7 +156,7 @@ function packageName(folder) {
 }
 
 function sourceFiles(folder) {
-  if (!existsSync(folder)) return [] // Planned, but not there yet.
+  if (!existsSync(folder)) return [] // Planned folders do not exist yet.
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return files
     .filter((name) => name.endsWith('.ts') && !/(^|\/)(dist|node_modules)\//.test(name))

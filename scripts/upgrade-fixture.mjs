@@ -12,7 +12,10 @@ const FIXTURE = 'test/end-to-end/testdata/upgrade-0.1.0'
 /** Files that a start creates again, or that only matter while the program runs. */
 const TRANSIENT = /(^|\/)(kubeconfig|lock|.*\.lock|.*\.pid)$/
 
-/** The objects whose JSON before the upgrade is kept beside the data. Kept as text: JSON.parse would round an int64. */
+/**
+ * Objects whose JSON before the upgrade is stored beside the data. Stored as text, because JSON.parse would round
+ * an int64.
+ */
 const OBJECTS = [
   ['secret', 'password', '-n', 'upgrade'],
   ['configmap', 'settings', '-n', 'upgrade'],

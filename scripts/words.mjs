@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { globSync } from './glob.mjs'
 import { count, lowerRatchet, ratchetComplaints } from './ratchet.mjs'
 
+/** The file of allowed counts. */
 export const FILE = 'scripts/words.json'
 
 const WORDS = {
@@ -32,13 +33,14 @@ const WORDS = {
 
 const FOLDERS = ['apps', 'bench', 'deploy', 'docs', 'examples', 'packages', 'providers', 'scripts', 'test']
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
-/** Recorded data, Google's descriptions of its fields, and messages that Kubernetes or crossplane-runtime define keep their wording. */
+/** Recorded data, Google's field descriptions, and messages that Kubernetes or crossplane-runtime define are exempt. */
 const EXEMPT =
   /(^|\/)(dist|bundle|testdata|vectors|vendor|node_modules)\/|\.generated\.|^scripts\/words\.mjs$|^docs\/(STYLE|GLOSSARY|requirements)\.md$|^apps\/crosstie\/examples\/|^docs\/reference\/\w+\.gcp\./
 const TEXT = /\.(ts|mjs|js|md|ya?ml)$/
 /** Node's test summary, cel-go and the API have these spellings. */
 const FOREIGN = /cancelled\|skipped|'cancelled'|CANCELLED|operation cancelled/
 
+/** Returns the counts by word and folder. Calls `found` for each occurrence. */
 export function wordCounts(found = () => {}) {
   const counts = {}
   for (const file of [...PAGES, ...globSync(FOLDERS, TEXT).filter((path) => !EXEMPT.test(path))]) {
@@ -55,13 +57,14 @@ export function wordCounts(found = () => {}) {
   return counts
 }
 
+/** Returns one message for each count that went up. */
 export function wordComplaints() {
   const advice = (word) =>
     `Use the standard term (docs/STYLE.md); node scripts/words.mjs --list '${word}' shows the places`
   return ratchetComplaints(FILE, wordCounts(), advice, 'node scripts/words.mjs --write')
 }
 
-/** Counts are kept for each package, so that a file can move inside it. */
+/** Returns the folder of a count. Counts are kept for each package, so that a file can move inside it. */
 function folderOf(file) {
   return file.split('/').slice(0, -1).slice(0, 2).join('/') || '.'
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS_PER_SECOND = 100
 
-/** A process and all that it started, with their names. Linux only. */
+/** Returns a process and its descendants by name. Linux only. */
 export function processTree(pid) {
   const parents = new Map()
   const names = new Map()
@@ -20,11 +20,12 @@ export function processTree(pid) {
   return below(pid).map((one) => ({ pid: one, name: names.get(one) ?? '' }))
 }
 
-/** User and system time that the processes have used so far. */
+/** Returns the user and system time of the processes so far. */
 export function cpuSeconds(pids) {
   return pids.reduce((total, pid) => total + (statOf(pid)?.ticks ?? 0), 0) / TICKS_PER_SECOND
 }
 
+/** Returns the resident memory of the processes in MB. */
 export function residentMb(pids) {
   const kilobytes = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
   return pids.reduce((total, pid) => total + kilobytes(pid), 0) / 1024
@@ -38,6 +39,6 @@ function statOf(pid) {
     const rest = text.slice(end + 2).split(' ')
     return { name, parent: Number(rest[1]), ticks: Number(rest[11]) + Number(rest[12]) }
   } catch {
-    return undefined // It ended while we looked.
+    return undefined // The process ended meanwhile.
   }
 }

@@ -1,6 +1,7 @@
-// The embedded API server beside kube-apiserver+etcd, in one run, with the same load program.
+// Compares the embedded API server with kube-apiserver+etcd, in one run, with the same load program.
 //   npm run bench:api -- [--duration 10s] [--n 10000] [--only embedded|kubernetes]
-// CPU seconds are those of the server processes; on a noisy machine they and the ratios tell more than wall time.
+// CPU seconds are those of the server processes. On a noisy machine they and the ratios are more reliable than wall
+// time.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -27,7 +28,7 @@ async function measure(name) {
     const rows = { 'launch to first acknowledged write': { ms: await firstWrite(server.kubeconfig, server.started) } }
     rows['memory at rest'] = { mb: residentMb(server.pids) }
     applyDefinitions(server)
-    // These stay for the lists; the memory is read with exactly them in the store.
+    // These objects stay for the lists. The memory is measured with exactly these in the store.
     populate(server, values.n)
     rows[`memory with ${values.n} objects`] = { mb: residentMb(server.pids) }
     return Object.assign(rows, await extra(server), load(server))

@@ -1,4 +1,4 @@
-// The two servers that are compared, started alike and loaded by the same program.
+// The two compared servers, started alike and loaded by the same program.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { processTree } from './processes.mjs'
 const root = new URL('../..', import.meta.url).pathname
 const crosstie = join(root, 'apps/crosstie/bin/crosstie.js')
 
-/** What is started, and which of its processes count. */
+/** The command of each server, and the processes that count. */
 const kinds = {
   embedded: {
     command: (folder) => [crosstie, 'up', '--providers', 'nop', '--listen', '127.0.0.1:0', '--data-dir', folder],
@@ -17,16 +17,17 @@ const kinds = {
   },
   kubernetes: {
     command: () => [join(root, 'scripts/oracle.mjs'), 'start'],
-    // The controller manager is no part of what is compared.
+    // The controller manager is not part of the comparison.
     counts: (program) => program === 'kube-apiserver' || program === 'etcd',
   },
 }
 
+/** The names of the servers. */
 export const SERVERS = Object.keys(kinds)
 
 const loadgen = buildLoadgen()
 
-/** Starts a server on data of its own. Which processes it has is looked up when first asked, so that no start waits for it. */
+/** Starts a server on new data. Its processes are determined on first use, so that the start is not delayed. */
 export async function startServer(name) {
   const { command, counts } = kinds[name]
   const folder = mkdtempSync(join(tmpdir(), `bench-${name}-`))
@@ -61,6 +62,7 @@ export async function startServer(name) {
   }
 }
 
+/** Applies the CRDs of the benchmark. */
 export function applyDefinitions({ kubeconfig }) {
   const manifests = ['nopresource-crd.yaml', 'small-crd.yaml'].map((file) =>
     join(root, 'bench/loadgen/manifests', file),
@@ -68,7 +70,7 @@ export function applyDefinitions({ kubeconfig }) {
   execFileSync(loadgen, ['apply', '--kubeconfig', kubeconfig, ...manifests], { stdio: 'ignore' })
 }
 
-/** The API alone: a row for each step and number of clients. It makes `n` objects first. */
+/** Measures the API alone: a row for each step and number of clients. Creates `n` objects first. */
 export function w6({ kubeconfig, pids }, { n, duration }, args) {
   const named = pids.map((pid, i) => `p${i}=${pid}`).join(',')
   const common = ['--kubeconfig', kubeconfig, '--n', String(n), '--duration', duration, '--pids', named]
@@ -79,7 +81,7 @@ export function w6({ kubeconfig, pids }, { n, duration }, args) {
     .map((line) => JSON.parse(line))
 }
 
-/** Makes objects that stay. */
+/** Creates objects that stay. */
 export function populate(server, n) {
   w6(server, { n, duration: '1ms' }, ['--steps', 'create', '--levels', '64', '--keep'])
 }

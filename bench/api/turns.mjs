@@ -1,5 +1,5 @@
-// Few clients, where a machine with neighbors tells little: both servers are up and are measured in turns, each turn with
-// as many objects there. Medians, and the least disturbed turn of each.
+// Measures few clients on a noisy machine: both servers run and are measured in turns, each turn with the same
+// number of objects. Reports medians, and the least disturbed turn of each.
 //   node bench/api/turns.mjs [--turns 5] [--duration 3s] [--clients 1] [--n 1000]
 import { parseArgs } from 'node:util'
 import { cpuSeconds } from './processes.mjs'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 })
 
 const servers = []
-/** What took how many CPU milliseconds on which server, in each turn. */
+/** CPU milliseconds by operation and server, for each turn. */
 const measured = []
 try {
   for (const name of SERVERS) {

@@ -8,7 +8,10 @@ const WATCHERS = 100
 const EVENTS = 500
 const LISTS = 5
 
-/** Milliseconds from `started` until a write was acknowledged, retried until the server takes it. */
+/**
+ * Returns the milliseconds from `started` until a write is acknowledged. The write is retried until the server
+ * accepts it.
+ */
 export async function firstWrite(kubeconfig, started) {
   for (;;) {
     try {
@@ -18,12 +21,13 @@ export async function firstWrite(kubeconfig, started) {
       session.close()
       if (status === 201) return performance.now() - started
     } catch {
-      // Not there yet.
+      // The server does not respond yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
+/** Measures lists in the Table format. */
 export async function tableLists(kubeconfig, cpu) {
   const session = open(kubeconfig)
   await call(session, 'GET', SMALLS, undefined, { accept: TABLE })
@@ -33,7 +37,7 @@ export async function tableLists(kubeconfig, cpu) {
   return { 'list as Table': { cpuMs: ((cpu() - before) * 1000) / LISTS } }
 }
 
-/** One writer, a hundred watchers: what an event costs until all have it. */
+/** Measures the cost of an event with one writer and a hundred watchers, until all have received it. */
 export async function fanOut(kubeconfig, cpu) {
   const sessions = Array.from({ length: 10 }, () => open(kubeconfig))
   const { body } = await call(sessions[0], 'GET', `${SMALLS}?limit=1`)

@@ -1,8 +1,8 @@
-// Claims of three parts each: from create to Ready, and from delete to gone.
+// Measures claims of three members each: from create to Ready, and from delete to gone.
 //   node bench/claims/run.mjs [--n 1000] [--only embedded|kubernetes] [--profile DIR] [--writes]
-// `--writes` says of which kinds how many changes there were for each claim; following them costs the server something too.
-// The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
-// tell more than wall time on a noisy machine.
+// `--writes` reports the number of changes per claim by kind. The watches for it add load to the server.
+// The same controllers run in the process of the embedded server, and on kube-apiserver+etcd. On a noisy machine
+// the CPU seconds of all processes are more reliable than wall time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,11 +38,11 @@ const apiVersion = ({ group, version }) => (group ? `${group}/${version}` : vers
 const round = (number) => Math.round(number * 100) / 100
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A machine may be slow, but nothing here takes that long unless it is stuck. */
+/** The timeout of each step. A step that takes longer is stuck. */
 const PATIENCE_MS = 1_800_000
 
 const rows = []
-// Whoever interrupts this leaves no servers behind.
+// An interrupt stops all servers.
 const running = new Set()
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
@@ -98,7 +98,7 @@ async function measure(engine) {
   }
 }
 
-/** An aggregate class of three, as soon as the kinds are served. */
+/** Creates an aggregate class with three members, as soon as the kinds are served. */
 async function prepare(client) {
   const labels = { 'resourceclass.crossplane.io/aggregate-to': 'three' }
   const objects = ['a', 'b', 'c'].map((name) => [
@@ -133,7 +133,7 @@ async function untilReady(client) {
 }
 
 async function untilGone(client) {
-  // kube-apiserver gives up on a long one after a minute, with part of it done.
+  // kube-apiserver aborts a long request after a minute, when it is partially done.
   await eventually(() => client.deleteCollection(claims, { namespace: 'default' }))
   await until(async () => {
     const left = await Promise.all(
@@ -143,7 +143,7 @@ async function untilGone(client) {
   })
 }
 
-/** Until there is nothing in the way any more; says what was if that takes forever. */
+/** Waits until `obstacle` returns nothing. On timeout the error contains the obstacle. */
 async function until(obstacle) {
   for (const began = performance.now(); ; ) {
     const what = await obstacle()
@@ -153,7 +153,7 @@ async function until(obstacle) {
   }
 }
 
-/** Follows all kinds that have to do with claims, and counts what changes. */
+/** Watches all kinds that are related to claims, and counts their changes. */
 async function countWrites(client) {
   const ending = new AbortController()
   let counts = {}

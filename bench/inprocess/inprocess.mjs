@@ -1,5 +1,5 @@
-// The Client port inside the process: durable creates and updates with all checks; beside what the disk and the store
-// alone allow.
+// Measures the in-process Client: durable creates and updates with all checks, compared with the limits of the disk and
+// the store.
 //   node bench/inprocess/inprocess.mjs [--dir DIR] [--seconds N] [--writers N]
 import fs from 'node:fs'
 import os from 'node:os'

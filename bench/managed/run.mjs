@@ -1,8 +1,8 @@
-// Managed resources: from apply to Ready, at rest, deleted, and observed again after a restart.
+// Measures managed resources: from apply to Ready, idle, deleted, and observed again after a restart.
 //   node bench/managed/run.mjs [--n 1000,10000] [--only embedded|kubernetes] [--settle 60] [--steady 60s] [--keep] [--profile DIR]
-// --keep leaves out the deletion, which takes a quarter of an hour for 100,000 resources on kube-apiserver.
-// The same controllers run in the embedded server's process, and on kube-apiserver+etcd. CPU seconds of all processes
-// tell more than wall time on a noisy machine.
+// --keep skips the deletion, which takes 15 minutes for 100,000 resources on kube-apiserver.
+// The same controllers run in the process of the embedded server, and on kube-apiserver+etcd. On a noisy machine
+// the CPU seconds of all processes are more reliable than wall time.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -82,7 +82,7 @@ async function measure(engine, n) {
       const common = [...where, '--n', String(n), '--timeout', '2h']
       const text = execFileSync(loadgen, [workload, ...common, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
       const result = JSON.parse(text)
-      // At once: with 100,000 resources the next step takes its time.
+      // Printed immediately, because the next step is slow with 100,000 resources.
       console.error(JSON.stringify({ engine, ...result }))
       return result
     }
@@ -93,7 +93,7 @@ async function measure(engine, n) {
     row['ms CPU to Ready'] = ready.cpu_ms_per_mr
     row['ready/s'] = ready.mr_per_s
     row['p99 ms'] = ready.create_to_ready_ms.p99
-    // What V8 and Go have to collect after the creates is not for the no-op reconciles to pay.
+    // The garbage of the creates in V8 and Go must not count for the no-op reconciles.
     await new Promise((resolve) => setTimeout(resolve, Number(values.settle) * 1000))
     const steady = load('w2', '--metric', 'crosstie_managed_reconciles_total', '--duration', values.steady)
     row['ms CPU per no-op'] = steady.cpu_s_per_1000_reconciles?.total
@@ -123,7 +123,7 @@ async function kubernetes(begin, kubeconfig) {
   return processTree(oracle.pid).filter(({ name }) => programs.includes(name))
 }
 
-/** The kind is there once its controller has a queue. */
+/** Waits until the kind is served, which is when its controller has a queue. */
 async function served(url) {
   for (;;) {
     const text = await fetch(url).then(

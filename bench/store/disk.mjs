@@ -3,7 +3,7 @@ import fs from 'node:fs'
 const call = (method, ...args) =>
   new Promise((resolve, reject) => method(...args, (error, result) => (error ? reject(error) : resolve(result))))
 
-/** How often a second the disk makes so many bytes durable, one after the other, in space that was written before. */
+/** Returns the number of sequential durable writes of `bytes` per second, in space that was written before. */
 export async function rawSync(path, bytes, seconds) {
   const size = Math.ceil(bytes / 4096) * 4096
   const blocks = Math.max(1, Math.floor((16 << 20) / size))

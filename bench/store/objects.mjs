@@ -1,4 +1,4 @@
-/** A custom resource as a controller keeps it, about 1 KB of JSON. */
+/** Returns a custom resource of a typical controller, about 1 KB of JSON. */
 export function widget(i) {
   return {
     apiVersion: 'example.org/v1',

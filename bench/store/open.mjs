@@ -1,10 +1,10 @@
-// Opens a store in a fresh process and says what that cost. Used by store.mjs.
+// Opens a store in a new process and reports the cost. Used by store.mjs.
 import { openStore } from '@crosstie/apiserver/store'
 
 const [dataDir, mode] = process.argv.slice(2)
 const MiB = 2 ** 20
 const used = async () => {
-  // The memory of buffers is given back a little after the collection that finds them dead.
+  // The memory of buffers is released a little after the collection that finds them unreachable.
   for (let i = 0; i < 4; i++) {
     globalThis.gc?.()
     await new Promise((resolve) => setTimeout(resolve, 20))

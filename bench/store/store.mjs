@@ -1,4 +1,4 @@
-// The store alone, in process: durable writes, opening, memory, reading; beside what the disk allows.
+// Measures the store in process: durable writes, opening, memory and reads, compared with the limits of the disk.
 //   node --expose-gc bench/store/store.mjs [--dir DIR] [--seconds N] [--objects N,N]
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -88,7 +88,7 @@ async function manyObjects(count) {
   const size = fs.readdirSync(dataDir).reduce((sum, name) => sum + fs.statSync(join(dataDir, name)).size, 0)
   console.log(`${count} objects (${(size / 2 ** 20).toFixed(0)} MiB on disk)`)
   console.log(`  backup ${backupTime.toFixed(0)} ms, longest pause of the event loop in it ${pauseMax.toFixed(1)} ms`)
-  // A fresh process each: no warm code, no memory of ours.
+  // A new process for each, without warm code or used memory.
   for (const mode of ['open', 'read']) {
     const child = spawnSync(
       process.execPath,
