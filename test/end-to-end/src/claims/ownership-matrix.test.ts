@@ -342,7 +342,7 @@ function outcomeOf(claim: KubeObject, managed: KubeObject | undefined): Outcome 
     : 'adopted'
 }
 
-/** Asserts that managed resources of the tenant remain only where the class retains them. */
+/** Reports whether managed resources of the tenant remain only where the class retains them. */
 async function onlyRetained(world: World, cells: readonly Cell[]): Promise<boolean> {
   const managed = await managedByClaim(world)
   return cells.every(({ id, reclaimPolicy }) => reclaimPolicy === 'Retain' || !managed.has(id))

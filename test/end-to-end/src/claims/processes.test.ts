@@ -99,7 +99,7 @@ async function race(kubeconfig: string, processes: number): Promise<void> {
   }
 }
 
-/** Asserts that a claim, its bound object and each member refer to each other. */
+/** Waits for the events on both sides of each relation: claims, bound objects and members. */
 async function toldOnBothSides(client: HttpClient): Promise<void> {
   const wanted = [
     'MySQLInstance ChoseClass',

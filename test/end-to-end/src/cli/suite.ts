@@ -92,7 +92,7 @@ export function commandSuite(program: () => Program): void {
 
   test('apply says whether anything changed, and a dry run changes nothing', async () => {
     assert.match((await apply(resource('a', 1, '{team: red}'))).out, /^nopresource\.nop\.crossplane\.io\/a created\n$/)
-    // Controllers write the object too. Wait for them, so that the diff shows only changes of the manifest.
+    // Controllers write the object too. Once they are done, applying the same manifest changes nothing.
     await ok('wait', 'nopresource/a', '--timeout', '120s')
     await eventually(
       async () => (await apply(resource('a', 1, '{team: red}'))).out,
