@@ -36,7 +36,7 @@ export class Child implements AsyncDisposable {
     this.#process.kill(name)
   }
 
-  /** Waits until the errors or the output after `since` match. Returns undefined if the process exits without a match. */
+  /** Waits until the errors or the output after `since` match. Returns undefined if the process exits before. */
   async says(words: RegExp, withinMs = 180_000, since = 0): Promise<RegExpExecArray | undefined> {
     const deadline = Date.now() + withinMs
     for (;;) {
