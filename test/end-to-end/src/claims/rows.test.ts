@@ -185,7 +185,7 @@ function rows(open: (options: WorldOptions) => Promise<World>): void {
       'chooses',
       { of: 'choice' },
       {
-        forProvider: { nextSelector: { matchControllerRef: true, matchClassRef: { naming: 'user-chosen' } } },
+        forProvider: { nextSelector: { matchControllerRef: true, matchClassRef: { name: 'chosen' } } },
       },
     )
     await aggregateClass('choice', { of: 'choice' })
