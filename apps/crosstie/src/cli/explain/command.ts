@@ -30,7 +30,7 @@ export const explain: Command = {
       const parts = word.split('.')
       const length = parts.findLastIndex((_, i) => kinds.find(parts.slice(0, i + 1).join('.')) !== undefined) + 1
       const kind = kinds.one(parts.slice(0, Math.max(length, 1)).join('.'))
-      const schema = await readSchema(api.client, kind)
+      const schema = await readSchema(api.client, kind, input.signal)
       const path = parts.slice(Math.max(length, 1))
       const title = [`KIND:     ${paint.bold(kind.kind)}`, `VERSION:  ${apiVersionOf(kind)}`]
       const body = values['recursive'] ? fieldTree(schema, path) : explainLines(schema, path, paint)

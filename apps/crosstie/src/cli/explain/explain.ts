@@ -1,5 +1,5 @@
-import type { HttpClient } from '@crosstie/controller'
-import { apiVersionOf, isObject, type ResourceType } from '@crosstie/kube'
+import { type HttpClient, sleep } from '@crosstie/controller'
+import { apiVersionOf, ignoring, isNotFound, isObject, type ResourceType } from '@crosstie/kube'
 import { didYouMean } from '../../options/suggest.js'
 import { UsageError } from '../command.js'
 import type { Paint } from '../shared/terminal.js'
@@ -34,17 +34,41 @@ export interface KindSchema {
   readonly schemas: Schemas
 }
 
-/** Reads the schema of a kind. Throws if the server does not publish one. */
-export async function readSchema(client: HttpClient, type: ResourceType): Promise<KindSchema> {
-  const version = apiVersionOf(type)
-  const path = type.group === '' ? `/openapi/v3/api/${type.version}` : `/openapi/v3/apis/${version}`
-  const { components } = await client.read<{ components?: { schemas?: Schemas } }>(path)
-  const schemas = components?.schemas ?? {}
-  const isIt = ({ group, version: each, kind }: { group: string; version: string; kind: string }) =>
-    group === type.group && each === type.version && kind === type.kind
+/** kube-apiserver serves a new kind some moments before it publishes the schema. */
+const PUBLICATION_MS = 15_000
+const PUBLICATION_POLL_MS = 250
+
+/**
+ * Reads the schema of a kind that the server serves. Waits a moment for the schema of a new kind. Throws if the server
+ * does not publish one.
+ */
+export async function readSchema(client: HttpClient, type: ResourceType, signal: AbortSignal): Promise<KindSchema> {
+  const deadline = Date.now() + PUBLICATION_MS
+  for (;;) {
+    const schema = await publishedSchema(client, type, signal)
+    if (schema) return schema
+    if (Date.now() > deadline) {
+      throw new Error(`the server does not publish a schema of ${type.kind} (${apiVersionOf(type)})`)
+    }
+    await sleep(PUBLICATION_POLL_MS, signal)
+    signal.throwIfAborted()
+  }
+}
+
+async function publishedSchema(
+  client: HttpClient,
+  type: ResourceType,
+  signal: AbortSignal,
+): Promise<KindSchema | undefined> {
+  const path = type.group === '' ? `/openapi/v3/api/${type.version}` : `/openapi/v3/apis/${apiVersionOf(type)}`
+  const document = await client
+    .read<{ components?: { schemas?: Schemas } }>(path, { signal })
+    .catch(ignoring(isNotFound))
+  const schemas = document?.components?.schemas ?? {}
+  const isIt = ({ group, version, kind }: { group: string; version: string; kind: string }) =>
+    group === type.group && version === type.version && kind === type.kind
   const root = Object.values(schemas).find((schema) => schema['x-kubernetes-group-version-kind']?.some(isIt))
-  if (!root) throw new Error(`the server does not publish a schema of ${type.kind} (${version})`)
-  return { kind: type.kind, root, schemas }
+  return root && { kind: type.kind, root, schemas }
 }
 
 /** Resolves references. Siblings of a reference, such as a description, are kept. */
