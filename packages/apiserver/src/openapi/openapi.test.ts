@@ -4,7 +4,7 @@ import type { JSONSchemaProps } from '@crosstie/kube/schema'
 import { builtinDefinitions, type Helpers } from '../builtin/index.js'
 import { customConventions } from '../definitions/custom-conventions.js'
 import type { Definition } from '../definitions/definition.js'
-import { openApiV2, openApiV3, openApiV3Index } from './index.js'
+import { openApiV2, openApiV3, openApiV3Index } from './document.js'
 
 const definitions = builtinDefinitions({
   answers: {},

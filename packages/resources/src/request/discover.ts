@@ -85,7 +85,7 @@ function kindCalled(kinds: readonly ManagedKind[], word: string): ManagedKind {
     throw new RequestError('InvalidRequest', `'${word}' names several kinds. Choose from ${names}`)
   }
   const names = kinds.flatMap(({ query, type }) => (query ? [type.kind] : [])).join(', ')
-  throw new RequestError('InvalidRequest', `there is no managed kind '${word}'. There are ${names}`)
+  throw new RequestError('InvalidRequest', `unknown managed kind '${word}'. Available: ${names}`)
 }
 
 const positionOf = ({ kind, identifiers, externalName }: Discovered): string =>
