@@ -155,7 +155,7 @@ ${more}`
       PATIENCE_MS,
     )
     // A label that the spec changes is applied, and the version stays.
-    await apply(poolManifest('    config:\n      resourceLabels: {team: apps}\n'))
+    await apply(poolManifest('    labels: {team: apps}\n'))
     await eventually(
       'the label is applied',
       async () => {

@@ -68,10 +68,10 @@ test('the chart gives what crosstie manifests prints', {
 
 test('bad options of crosstie manifests are named', async () => {
   const cases: Record<string, readonly [args: string[], words: RegExp]> = {
-    Namespace: [['--namespace', 'No_Good'], /--namespace 'No_Good' is no name of a namespace/],
+    Namespace: [['--namespace', 'No_Good'], /--namespace 'No_Good' is not a valid namespace name/],
     Replicas: [['--replicas', '0'], /--replicas takes a whole number from 1 to 1000, not '0'/],
     Only: [['--only', 'half'], /--only is crds or workload, not 'half'/],
-    Provider: [['--providers', 'azure'], /unknown provider 'azure'/],
+    Provider: [['--providers', 'oracle'], /unknown provider 'oracle'/],
   }
   for (const [name, [args, words]] of Object.entries(cases)) {
     await assert.rejects(manifests(...args), (error: { code: number; stderr: string }) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { eventually } from '../support/claims-world.js'
 const root = new URL('../../../../', import.meta.url).pathname
 const run = promisify(execFile)
 const published = ['packages/cel', 'packages/kube', 'packages/apiserver', 'packages/controller', 'packages/resources']
-const providers = ['providers/aws', 'providers/kubernetes', 'providers/nop', 'providers/sql']
+const providers = readdirSync(join(root, 'providers')).map((name) => `providers/${name}`)
 
 let folder = ''
 
