@@ -22,7 +22,11 @@ const SLOW = {
   'packages/apiserver/src/hostile.test.ts': 10,
   'packages/apiserver/src/store/crash.test.ts': 31,
   'packages/resources/src/managed/create/crash.test.ts': 16,
+  'packages/resources/src/managed/ownership/ownership.test.ts': 8,
   'packages/resources/src/plan/worlds.test.ts': 17,
+  // Little CPU time, but some 20 s of waiting for operations of the emulators.
+  'providers/azure/src/contract.test.ts': 4,
+  'providers/gcp/src/contract.test.ts': 4,
 }
 
 /** Returns all compiled test files. Stale output of moved or removed sources is left out. */
