@@ -1,4 +1,12 @@
-import { apiVersionOf, groupKind, isConflict, type KubeObject, messageOf, type ResourceType } from '@crosstie/kube'
+import {
+  apiVersionOf,
+  groupKind,
+  isConflict,
+  type KubeObject,
+  messageOf,
+  parseApiVersion,
+  type ResourceType,
+} from '@crosstie/kube'
 import {
   type PlannedPromotion,
   type PlanRequestStatus,
@@ -60,7 +68,13 @@ export function promoteByRequest(input: Input, api: Api, { policies, dryRun }: P
   }
   return async (subjects) => {
     const promotions = await planned(subjects)
-    return await Promise.all(subjects.map((subject, i) => write(subject, promotions[i])))
+    // The control plane answers in the version of its controllers, and refused objects come last.
+    const isOf = ({ type, name }: Subject, promotion: PlannedPromotion) =>
+      promotion.name === name &&
+      promotion.kind === type.kind &&
+      parseApiVersion(promotion.apiVersion)?.group === type.group
+    const promotionOf = (subject: Subject) => promotions.find((promotion) => isOf(subject, promotion))
+    return await Promise.all(subjects.map((subject) => write(subject, promotionOf(subject))))
   }
 }
 
