@@ -73,6 +73,8 @@ export {
   type RequestedObject,
   requestTypes,
 } from './request/define.js'
+export { discoveredItem } from './request/discover.js'
 export { requestIdentityPolicy } from './request/identity-policy.js'
+export { distinctSubjects, inControllerVersion } from './request/plan.js'
 export { requestRoles } from './request/roles.js'
 export type { EventReporter } from './status/events.js'

@@ -147,7 +147,7 @@ async function reportFailure({ runtime, claim, signal }: ClaimReconciliation, er
   } else {
     runtime.events.event(claim, 'Warning', 'CannotReconcileClaim', message)
   }
-  const told = report(runtime, runtime.kind.type, claim, {}, said, signal)
-  await told.catch(ignoring(isConflict, isNotFound))
+  const written = report(runtime, runtime.kind.type, claim, {}, said, signal)
+  await written.catch(ignoring(isConflict, isNotFound))
   return { after: 'backoff' }
 }

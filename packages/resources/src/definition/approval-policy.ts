@@ -1,6 +1,6 @@
 import type { KubeObject } from '@crosstie/kube'
 import type { ManagedKind } from './managed.js'
-import { ADMISSION_GROUP, noteOf, resourceRulesOf } from './name-policy.js'
+import { ADMISSION_GROUP, denyBinding, noteOf, resourceRulesOf } from './name-policy.js'
 
 /** The RBAC verb that permits the approval of plans. */
 export const APPROVE = 'approve'
@@ -38,11 +38,5 @@ export function approvalPolicy(provider: string, kinds: readonly ManagedKind[]):
       ],
     },
   }
-  const binding: KubeObject = {
-    apiVersion,
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name },
-    spec: { policyName: name, validationActions: ['Deny'] },
-  }
-  return [policy, binding]
+  return [policy, denyBinding(name)]
 }

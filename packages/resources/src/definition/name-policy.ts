@@ -81,14 +81,16 @@ export function externalNamePolicy(provider: string, kinds: readonly ManagedKind
       ],
     },
   }
-  const binding: KubeObject = {
-    apiVersion,
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name },
-    spec: { policyName: name, validationActions: ['Deny'] },
-  }
-  return [policy, binding]
+  return [policy, denyBinding(name)]
 }
+
+/** Returns the binding that enforces the admission policy of the same name. */
+export const denyBinding = (name: string): KubeObject => ({
+  apiVersion: `${ADMISSION_GROUP}/v1`,
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name },
+  spec: { policyName: name, validationActions: ['Deny'] },
+})
 
 /** Returns rules that match writes to managed kinds, one for each API group. */
 export function resourceRulesOf(kinds: readonly ManagedKind[], operations: readonly string[]): readonly object[] {

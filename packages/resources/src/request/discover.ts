@@ -101,7 +101,7 @@ function page(found: readonly Discovered[], after: string | undefined): Discover
   let bytes = 0
   let last = ''
   for (const each of found.slice(position + 1)) {
-    const item = itemOf(each)
+    const item = discoveredItem(each)
     bytes += Buffer.byteLength(JSON.stringify(item))
     if (bytes > BYTES_MAX && items.length > 0) {
       return { items, continue: last }
@@ -112,7 +112,8 @@ function page(found: readonly Discovered[], after: string | undefined): Discover
   return { items }
 }
 
-function itemOf({ kind, externalName, identifiers, object, by }: Discovered): DiscoveredItem {
+/** Returns an external resource as an item of an answer, without its observed state. */
+export function discoveredItem({ kind, externalName, identifiers, object, by }: Discovered): DiscoveredItem {
   const { status: _, ...manifest } = object
   const { type } = kind
   return {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@crosstie/kube'
-import { ADMISSION_GROUP } from '../definition/name-policy.js'
+import { ADMISSION_GROUP, denyBinding } from '../definition/name-policy.js'
 import { requestTypes } from './define.js'
 
 /** The name of the policy and of its binding. */
@@ -46,11 +46,5 @@ export function requestIdentityPolicy(): readonly KubeObject[] {
       ],
     },
   }
-  const binding: KubeObject = {
-    apiVersion,
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: IDENTITY_POLICY },
-    spec: { policyName: IDENTITY_POLICY, validationActions: ['Deny'] },
-  }
-  return [policy, binding]
+  return [policy, denyBinding(IDENTITY_POLICY)]
 }

@@ -98,7 +98,7 @@ class Planning {
     const claim = ofKind(claims, type)
     if (requested.manifest) {
       checkIdentity(requested)
-      this.#world.imagine(type, kind ? inVersion(kind, requested.manifest) : requested.manifest)
+      this.#world.imagine(type, kind ? inControllerVersion(kind, requested.manifest) : requested.manifest)
     }
     const { change: object } = requested
     if (kind) this.#subjects.push({ kind, key, ...(object ? { object } : {}) })
@@ -126,7 +126,7 @@ class Planning {
     const claims = { world, bindings: catalog.bindings, ...(rest.clock ? { clock: rest.clock } : {}) }
     const met = []
     for (const { kind, key } of this.#claims) met.push(await imagineClaim(claims, kind, key, this.signal))
-    const subjects = distinct([...this.#subjects, ...met.flatMap((claim) => claim.subjects)])
+    const subjects = distinctSubjects([...this.#subjects, ...met.flatMap((claim) => claim.subjects)])
     if (deleted) await this.#delete(subjects)
     const { resources } = await plan({ ...rest, world, ...(budgetsFor ? { budgetsFor } : {}) }, subjects, this.signal)
     const shown = await Promise.all(resources.map((resource, i) => this.#visible(resource, subjects[i]?.kind.type)))
@@ -227,14 +227,15 @@ const looksManaged = ({ spec }: KubeObject & { readonly spec?: unknown }): boole
 const unmanaged = ({ kind, group }: ResourceType): string =>
   `no provider of this control plane manages ${kind} (${group || 'core'}): start it with the provider in --providers`
 
-function inVersion(kind: ManagedKind, object: KubeObject): KubeObject {
+/** Returns an object in the version that the controllers of its kind use. */
+export function inControllerVersion(kind: ManagedKind, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(kind.type)
   if (object.apiVersion === apiVersion) return object
   return kind.convert ? kind.convert(object, kind.type.version) : { ...object, apiVersion }
 }
 
 /** Returns each object once, at its first position. */
-function distinct(subjects: readonly Subject[]): readonly Subject[] {
+export function distinctSubjects(subjects: readonly Subject[]): readonly Subject[] {
   const seen = new Set<string>()
   return subjects.filter(({ kind, key }) => {
     const name = `${groupResource(kind.type)}/${key.namespace ?? ''}/${key.name}`

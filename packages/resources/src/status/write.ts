@@ -7,6 +7,7 @@ import {
   type ObjectKey,
   type ResourceType,
   setConditions,
+  statusOf,
   timestamp,
 } from '@crosstie/kube'
 
@@ -30,9 +31,6 @@ export interface StatusWriteOptions {
   readonly signal?: AbortSignal
 }
 
-/** Returns the status of an object; empty if it does not have one. */
-export const statusOf = (object: KubeObject): Values => (object['status'] ?? {}) as Values
-
 /** Returns the conditions as statements about the current generation of the object. */
 export function forGeneration({ metadata: { generation } }: KubeObject, conditions: readonly Condition[]) {
   if (!generation) return conditions
@@ -52,7 +50,7 @@ export async function writeStatus(
   { conditions = [], fields = {}, base, transitionTime }: StatusChange,
   { now, signal }: StatusWriteOptions,
 ): Promise<KubeObject> {
-  const old = statusOf(object)
+  const old = statusOf<Values>(object)
   const held = conditionsOf(object)
   const set = setConditions(held, ...conditions)
   const unchanged = Object.entries(fields).every(([name, value]) => equal(value, old[name]))

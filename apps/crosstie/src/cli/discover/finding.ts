@@ -1,10 +1,11 @@
-import { apiVersionOf, groupResource, messageOf } from '@crosstie/kube'
+import { groupResource, messageOf } from '@crosstie/kube'
 import {
   DiscoverError,
   type Discovered,
   type DiscoveredItem,
   type DiscoveryRequestStatus,
   discover,
+  discoveredItem,
   discoveryRequestType,
   type FieldMatch,
   FilterError,
@@ -66,13 +67,5 @@ export async function findHere({ progress, signal }: Input, api: Api, search: Se
     if (error instanceof FilterError || error instanceof DiscoverError) throw new UsageError(error.message)
     throw error
   })
-  return { items: found.map(itemOf), errors }
-}
-
-function itemOf({ kind, object, externalName, identifiers, by }: Discovered): DiscoveredItem {
-  const { status: _, apiVersion, kind: kindName, metadata, ...rest } = object
-  const manifest = { apiVersion, kind: kindName, metadata, ...rest }
-  const { type } = kind
-  const known = { apiVersion: apiVersionOf(type), kind: type.kind, externalName, identifiers }
-  return { ...known, manifest, ...(by ? { object: by } : {}) }
+  return { items: found.map(discoveredItem), errors }
 }

@@ -12,12 +12,12 @@ import {
   timestamp,
 } from '@crosstie/kube'
 import {
-  aggregateType,
   type ClaimKind,
+  distinctSubjects,
   failedPlan,
   Imagination,
   imagineClaim,
-  type ManagedKind,
+  inControllerVersion,
   type Plan,
   type PlannedResource,
   plan,
@@ -32,13 +32,12 @@ import type { ProviderRegistry } from '../../daemon/registry.js'
 import { inOrder } from '../apply/apply.js'
 import { type Command, type Input, textsOf, UsageError } from '../command.js'
 import { type Api, accessOptions, namespaceOptions } from '../shared/access.js'
-import { adviceFor } from '../shared/advice.js'
 import type { ServedKind } from '../shared/kinds.js'
 import { type Manifest, readManifests } from '../shared/manifests.js'
 import { listAll } from '../shared/objects.js'
 import { checkLocalOptions, localOption } from '../shared/requests.js'
 import { registryOn } from '../shared/runtime-registry.js'
-import { requestPlan } from './requesting.js'
+import { isManaged, placed, requestPlan, withAdvice } from './requesting.js'
 
 /** Options of every command that plans. */
 export const planningOptions: Command['options'] = {
@@ -68,15 +67,16 @@ export const planningOptions: Command['options'] = {
 
 /** A plan for what the command line names, by the control plane or with --local by this process. Changes nothing. */
 export async function planFor(input: Input, api: Api): Promise<Plan> {
+  const { values, words } = input
+  const ways = [textsOf(values, 'filename').length > 0, words.length > 0, values['all'] === true]
+  if (ways.filter(Boolean).length !== 1) throw new UsageError('name what to plan: -f FILE, KIND/NAME, KIND, or --all')
   checkLocalOptions(input, ['providers', ...Object.keys(featureOptions)])
-  return input.values['local'] === true ? await planHere(input, api) : await requestPlan(input, api)
+  return values['local'] === true ? await planHere(input, api) : await requestPlan(input, api)
 }
 
 async function planHere(input: Input, api: Api): Promise<Plan> {
-  const { values, words, signal, progress } = input
+  const { values, signal, progress } = input
   const files = textsOf(values, 'filename')
-  const ways = [files.length > 0, words.length > 0, values['all'] === true].filter(Boolean).length
-  if (ways !== 1) throw new UsageError('name what to plan: -f FILE, KIND/NAME, KIND, or --all')
   await using registry = await registryOn(input, api)
   const world = new Imagination(api.client)
   const scene: Scene = { input, api, world, registry }
@@ -89,7 +89,7 @@ async function planHere(input: Input, api: Api): Promise<Plan> {
   )
   const bindings = await servedBindings(api, registry)
   const met = await Promise.all(claims.map(({ kind, key }) => imagineClaim({ world, bindings }, kind, key, signal)))
-  const subjects = distinct([...named, ...met.flatMap((claim) => claim.subjects)])
+  const subjects = distinctSubjects([...named, ...met.flatMap((claim) => claim.subjects)])
   if (values['delete']) await imagineDeletions(world, subjects)
   const options = {
     world,
@@ -114,15 +114,6 @@ async function servedBindings(api: Api, { bindings }: ProviderRegistry): Promise
   return bindings.filter(({ managed: { type, classType } }) =>
     [type, classType].every((each) => served.has(groupResource(each))),
   )
-}
-
-/** Removes repeated objects. The first one wins. */
-function distinct(subjects: readonly Subject[]): readonly Subject[] {
-  const seen = new Set<string>()
-  return subjects.filter(({ kind, key }) => {
-    const name = `${groupResource(kind.type)}/${key.namespace ?? ''}/${key.name}`
-    return !seen.has(name) && seen.add(name)
-  })
 }
 
 interface Scene {
@@ -185,10 +176,6 @@ async function chosen({ input, api, registry }: Scene): Promise<Chosen> {
   return { subjects, claims, failed: [] }
 }
 
-/** Reports whether a kind is managed. Aggregates only group others. */
-const isManaged = (served: ServedKind): boolean =>
-  served.categories.includes('managed') && groupResource(served) !== groupResource(aggregateType)
-
 /** Prints the kinds that are not planned, so that they do not appear as unchanged. */
 async function tellOfStrange({ signal, err }: Input, { client }: Api, strange: readonly ServedKind[]): Promise<void> {
   for (const served of strange) {
@@ -214,7 +201,7 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
     const wanted = placed(object, served.namespaced ? api.namespace : undefined)
     try {
       const { object: after, as } = await tryApply(api.client, served, wanted, how)
-      world.imagine(served, kind ? inVersion(kind, after) : after)
+      world.imagine(served, kind ? inControllerVersion(kind, after) : after)
       if (kind) subjects.push({ kind, key: keyOf(after.metadata), object: as })
       else if (isManaged(served)) failed.push(failedPlan({ type: served }, keyOf(after.metadata), UNKNOWN_PROVIDER))
       if (claim) claims.push({ kind: claim, key: keyOf(after.metadata) })
@@ -230,21 +217,6 @@ async function applied({ input, api, world, registry }: Scene, manifests: readon
 }
 
 const UNKNOWN_PROVIDER = 'its provider is not in --providers: add it there'
-
-function withAdvice(error: unknown): string {
-  const advice = adviceFor(error)
-  return advice ? `${messageOf(error)}. ${advice}` : messageOf(error)
-}
-
-function placed(object: KubeObject, namespace: string | undefined): KubeObject {
-  return namespace && !object.metadata.namespace ? { ...object, metadata: { ...object.metadata, namespace } } : object
-}
-
-function inVersion(kind: ManagedKind, object: KubeObject): KubeObject {
-  const apiVersion = `${kind.type.group}/${kind.type.version}`
-  if (object.apiVersion === apiVersion) return object
-  return kind.convert ? kind.convert(object, kind.type.version) : { ...object, apiVersion }
-}
 
 async function imagineDeletions(world: Imagination, subjects: readonly Subject[]): Promise<void> {
   for (const { kind, key } of subjects) {

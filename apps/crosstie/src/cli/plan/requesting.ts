@@ -1,4 +1,5 @@
 import {
+  apiVersionOf,
   groupResource,
   ignoring,
   isForbidden,
@@ -35,11 +36,9 @@ interface Named {
 
 /** A plan by the control plane for what the command line names. Nothing changes anywhere. */
 export async function requestPlan(input: Input, api: Api): Promise<Plan> {
-  const { values, words, progress } = input
+  const { values, progress } = input
   const files = textsOf(values, 'filename')
   const all = values['all'] === true
-  const ways = [files.length > 0, words.length > 0, all].filter(Boolean).length
-  if (ways !== 1) throw new UsageError('say what to plan for: -f FILE, KIND/NAME, KIND, or --all')
   const { objects, failed }: Named = await progress.during('reading the objects', async () => {
     if (all) return { objects: [], failed: [] }
     return files.length > 0 ? await applied(input, api, await readManifests(files)) : await named(input, api)
@@ -101,8 +100,7 @@ async function tried(input: Input, api: Api, served: ServedKind, { object, sourc
     return { objects: assumed(served, manifest, change), failed: [] }
   } catch (error) {
     signal.throwIfAborted()
-    const advice = adviceFor(error)
-    const problem = `${source}: ${messageOf(error)}${advice ? `. ${advice}` : ''}`
+    const problem = `${source}: ${withAdvice(error)}`
     if (isManaged(served)) return { objects: [], failed: [failedPlan({ type: served }, keyOf(wanted), problem)] }
     // Its namespace is among the same files and does not exist yet. The server cannot check the object before.
     if (isNotFound(error)) return { objects: assumed(served, wanted, 'new'), failed: [] }
@@ -138,9 +136,7 @@ function withoutValues(secret: KubeObject): KubeObject {
 }
 
 function requested(kind: ServedKind, { name = '', namespace }: KubeObject['metadata']): RequestedObject {
-  const { group, version } = kind
-  const apiVersion = group ? `${group}/${version}` : version
-  return { apiVersion, kind: kind.kind, name, ...(namespace ? { namespace } : {}) }
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, ...(namespace ? { namespace } : {}) }
 }
 
 /** Objects of managed kinds that no provider of the control plane manages must not pass for unchanged. */
@@ -160,12 +156,19 @@ async function unplanned(
   return missing
 }
 
+/** Returns the message of an error with advice on the next step, if there is any. */
+export function withAdvice(error: unknown): string {
+  const advice = adviceFor(error)
+  return advice ? `${messageOf(error)}. ${advice}` : messageOf(error)
+}
+
 const isAggregate = (kind: ServedKind): boolean => groupResource(kind) === groupResource(aggregateType)
 
-/** Aggregates have no external resource of their own. */
-const isManaged = (kind: ServedKind): boolean => kind.categories.includes('managed') && !isAggregate(kind)
+/** Reports whether a kind is managed. Aggregates have no external resource of their own. */
+export const isManaged = (kind: ServedKind): boolean => kind.categories.includes('managed') && !isAggregate(kind)
 
-function placed(object: KubeObject, namespace: string | undefined): KubeObject {
+/** Returns the object in a namespace, unless it names one. */
+export function placed(object: KubeObject, namespace: string | undefined): KubeObject {
   return namespace && !object.metadata.namespace ? { ...object, metadata: { ...object.metadata, namespace } } : object
 }
 
